@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
-from pcloud.rules import text
+from pcloud import text
 
 
 class PcloudError(Exception):

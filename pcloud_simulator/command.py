@@ -19,7 +19,7 @@ import random
 import sys
 
 from pcloud import exception
-from pcloud.rules import text
+from pcloud import text
 from pcloud_simulator import azure_trace
 from pcloud_simulator import fleets
 from pcloud_simulator import input_values

@@ -16,7 +16,7 @@ import re
 from typing import Any
 
 from pcloud import exception
-from pcloud.rules import attributes
+from pcloud.rules.placing import attributes
 from pcloud_simulator import csv_tables
 from pcloud_simulator import workload
 
@@ -86,7 +86,7 @@ def read(path: str) -> tuple[Host, ...]:
     ``cpu_allocation_ratio``  a number; 4.0 without it
     ``ram_allocation_ratio``  a number; 1.0 without it
     ``disk_allocation_ratio`` a number; 1.0 without it
-    ``platform_version``      as `pcloud.rules.attributes` reads the values
+    ``platform_version``      as `rules.placing.attributes` reads the values
     ``next_reboot``           the same
     ``hardware_class``        the same
     ``hypervisor_version``    a whole number, as Nova shows it

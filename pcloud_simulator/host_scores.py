@@ -2,8 +2,8 @@
 
 """Scores of hosts by what does not change with the servers of a host.
 
-The scores are the scores of `pcloud.rules.attributes`, weighted as Nova
-weighs: normalised among the candidates, and times the multiplier.
+The scores are the scores of `pcloud.rules.placing.attributes`, weighted as
+Nova weighs: normalised among the candidates, and times the multiplier.
 
 Rule: reference-simulation-weights
 """
@@ -18,7 +18,7 @@ import functools
 from typing import Any
 from typing import TypeAlias
 
-from pcloud.rules import attributes
+from pcloud.rules.placing import attributes
 from pcloud_simulator import bits
 from pcloud_simulator import fleets
 from pcloud_simulator import weight_sets

@@ -17,7 +17,7 @@ import heapq
 import random
 
 from pcloud import exception
-from pcloud.rules import text
+from pcloud import text
 from pcloud_simulator import bits
 from pcloud_simulator import fleets
 from pcloud_simulator import simulated_cloud
@@ -37,7 +37,7 @@ class World:
 
     :ivar hosts: at least one host
     :ivar begin: the moment at which the trace begins
-    :ivar bucket: see `pcloud.rules.attributes.reboot_scores`
+    :ivar bucket: see `pcloud.rules.placing.attributes.reboot_scores`
     :ivar seed: of chance: where servers are that were there before, and which
         of equal hosts is taken
     :ivar looks: how often the cloud is looked at, at equal distances, at the

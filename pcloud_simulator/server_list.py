@@ -21,7 +21,7 @@ import random
 from typing import Any
 
 from pcloud import exception
-from pcloud.rules import text
+from pcloud import text
 from pcloud_simulator import input_values
 from pcloud_simulator import text_files
 from pcloud_simulator import workload

@@ -80,7 +80,7 @@ class SimulatedCloud:
         """Make a cloud without servers.
 
         :param begin: earlier reboots have passed
-        :param bucket: see `pcloud.rules.attributes.reboot_scores`
+        :param bucket: see `pcloud.rules.placing.attributes.reboot_scores`
         """
         self.hosts = host_scores.in_order(hosts)
         self._weights = weights

@@ -9,10 +9,10 @@ from nova import context as nova_context
 from pcloud.api.policies import others as rights
 from pcloud.api import projects
 from pcloud import exception
-from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
-from pcloud.objects import scoped_policies
-from pcloud.rules import constraints as rules
+from pcloud.objects.placing import machine_constraints
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import constraints as rules
 
 
 def read(text: str, can: Callable[[str], bool]) -> dict[str, str]:

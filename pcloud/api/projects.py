@@ -10,7 +10,7 @@ from oslo_log import log as logging
 
 from pcloud.backend import identity
 from pcloud import exception
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import hints as hint_rules
 
 LOG = logging.getLogger(__name__)
 

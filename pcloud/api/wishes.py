@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pcloud.api import call as api_call
 from pcloud.api.policies import hosts as rules
 from pcloud import exception
-from pcloud.rules import draining
-from pcloud.rules import reactions
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies
 
 # The wishes of the table in `check`.
 CLOSE, MOVE, RELEASE = 'drain', 'move', 'release'
@@ -70,7 +70,8 @@ def of_drain(drain: draining.Drain) -> list[str]:
 def of_policy(policy: str | None) -> list[str]:
     """Return the wishes that a maintenance policy is.
 
-    :param policy: one of `reactions.POLICIES`, or None for `reactions.STAY`
+    :param policy: one of `maintenance_policies.POLICIES`, or None for
+        `maintenance_policies.STAY`
     """
-    return {reactions.MIGRATE: [MIGRATE],
-            reactions.REPLACE: [REPLACE]}.get(policy or '', [])
+    return {maintenance_policies.MIGRATE: [MIGRATE],
+            maintenance_policies.REPLACE: [REPLACE]}.get(policy or '', [])

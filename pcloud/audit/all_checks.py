@@ -28,21 +28,21 @@ from pcloud.audit import project_checks
 from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.audit import value_checks
-from pcloud.backend import arrivals
-from pcloud.backend import closed_services
-from pcloud.backend import computes
-from pcloud.backend import due
-from pcloud.backend import isolation
-from pcloud.backend import journal
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import closed_services
+from pcloud.backend.cells import arrivals
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import stray_services
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
 from pcloud.backend import outages
 from pcloud.backend import request_specs
-from pcloud.backend import rows
-from pcloud.backend import stray_services
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
-from pcloud.rules import maintenance as maintenance_rules
-from pcloud.rules import text
+from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud import text
 
 # Seconds after which what is due for a host is taken for stuck, and not for
 # a request at work. Nothing depends on the number: to reconcile a host twice

@@ -9,12 +9,12 @@ from nova import context as nova_context
 
 from pcloud.audit import findings
 from pcloud.audit import repair
-from pcloud.backend import inherited_metadata
-from pcloud.backend import rows
+from pcloud.backend.aggregates import inherited_metadata
+from pcloud.backend.aggregates import rows
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import host_attributes
-from pcloud.rules import attributes as attribute_rules
+from pcloud.objects.placing import host_attributes
+from pcloud.rules.placing import attributes as attribute_rules
 
 
 def check(

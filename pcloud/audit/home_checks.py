@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from nova import context as nova_context
 
 from pcloud.audit import findings
-from pcloud.backend import pcloud_rows
-from pcloud.backend import rows
-from pcloud.backend import shelved_servers
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import shelved_servers
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import homes
-from pcloud.rules import text
+from pcloud import text
 
 
 def check(

@@ -7,12 +7,12 @@ import functools
 from pcloud.audit import findings
 from pcloud.audit import repair
 from pcloud.audit import row_checks
-from pcloud.backend import computes
-from pcloud.backend import consumers
-from pcloud.backend import due
-from pcloud.backend import inventories
-from pcloud.backend import pcloud_rows
-from pcloud.backend import rows
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import consumers
+from pcloud.backend.changes import due
 from pcloud import names
 from pcloud.objects import allocation_ratios
 
@@ -41,7 +41,7 @@ def check_consumers(known: row_checks.Known) -> Iterator[findings.Finding]:
     """
     computes_of = {host: compute for host, compute in known.computes.items()
                    if compute.answered and len(compute.nodes) == 1}
-    there = {host: set(inventories.consumers(known.context, compute.node.uuid))
+    there = {host: set(placement.consumers(known.context, compute.node.uuid))
              for host, compute in computes_of.items()}
     servers = computes.instances(known.context, there.keys())
     orphans = consumers.orphans(known.context, {
@@ -49,7 +49,7 @@ def check_consumers(known: row_checks.Known) -> Iterator[findings.Finding]:
         for host, uuids in there.items()})
     for host in sorted(orphans):
         for consumer, orphan in sorted(orphans[host].items()):
-            _, written = inventories.allocations(known.context, consumer)
+            _, written = placement.allocations(known.context, consumer)
             if repair.is_old(orphan, written):
                 yield findings.Finding(
                     'orphan-allocation', '', host,
@@ -62,7 +62,7 @@ def check_consumers(known: row_checks.Known) -> Iterator[findings.Finding]:
 def _check_members(
     known: row_checks.Known, aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
-    mirrored = inventories.members(known.context, aggregate.uuid)
+    mirrored = placement.members(known.context, aggregate.uuid)
     uuids = {node.uuid: host for host in aggregate.hosts
              for node in _nodes(known, host)}
     told_later = {due.parse(text).provider for text in known.dues.values()}
@@ -83,7 +83,7 @@ def _check_members(
     for uuid, host in sorted(uuids.items(), key=lambda pair: pair[1]):
         if uuid in mirrored or uuid in told_later:
             continue
-        if inventories.aggregates(known.context, uuid) is None:
+        if placement.aggregates(known.context, uuid) is None:
             yield findings.Finding(
                 'node-not-in-placement', aggregate.name, host,
                 f'Placement has no resource provider {uuid} for its node; '

@@ -15,13 +15,13 @@ from typing import TypeAlias
 from nova import context as nova_context
 
 from pcloud.audit import findings
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import rows
 from pcloud.backend import complaints
 from pcloud.backend import identity
-from pcloud.backend import pcloud_rows
-from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import scoped_policies
+from pcloud.objects.placing import scoped_policies
 
 # Whose scope is gone -> the kind of the finding.
 KINDS = {scoped_policies.PROJECT: 'project-gone',

@@ -15,14 +15,14 @@ import dataclasses
 from nova import context as nova_context
 
 from pcloud.audit import findings
-from pcloud.backend import computes
-from pcloud.backend import due
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import rows
+from pcloud.backend.aggregates import sticky_copies
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import due
 from pcloud.backend import flavors
-from pcloud.backend import inventories
-from pcloud.backend import isolation
 from pcloud.backend import outages
-from pcloud.backend import rows
-from pcloud.backend import sticky_rows
 from pcloud import names
 
 # A call of Placement names the aggregates in its URL, which may have 8 KB.
@@ -78,7 +78,7 @@ KINDS = {
     'sticky-copy': (
         'Rows with copies of placement keys, which Nova never reads. Remove '
         'last, in Nova\'s API database, with: DELETE FROM request_specs '
-        f'WHERE instance_uuid LIKE \'{sticky_rows.PREFIX}%\'.'),
+        f'WHERE instance_uuid LIKE \'{sticky_copies.PREFIX}%\'.'),
 }
 
 
@@ -112,7 +112,7 @@ def find(context: nova_context.RequestContext) -> list[Remainder]:
         found += _of_aggregate(aggregate)
     found += [Remainder('extra-spec', f'flavor {flavor}', (key,))
               for flavor, key, _ in flavors.extra_specs(context)]
-    copies = sticky_rows.count(context)
+    copies = sticky_copies.count(context)
     if copies:
         found.append(Remainder('sticky-copy', 'request_specs', (
             f'{copies} row{"s" if copies > 1 else ""}',)))
@@ -159,7 +159,7 @@ def _of_placement(
     providers: dict[str, str] = {}
     try:
         for begin in range(0, len(uuids), _AGGREGATES_A_CALL):
-            providers |= inventories.members(
+            providers |= placement.members(
                 context, *uuids[begin:begin + _AGGREGATES_A_CALL])
     except outages.ANY as error:
         yield Remainder(findings.NOT_LOOKED_AT, 'Placement', (str(error),))

@@ -10,24 +10,24 @@ from nova import context as nova_context
 from oslo_config import cfg
 from oslo_utils import timeutils
 
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import consumers
-from pcloud.backend import due
-from pcloud.backend import inventories
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import readings
-from pcloud.backend import rows
-from pcloud.backend import writes
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import consumers
+from pcloud.backend.changes import change
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud import exception
+from pcloud.moving import maintenance
 from pcloud import names
 from pcloud.objects import emptiness
 from pcloud.objects import hosts
-from pcloud.objects import maintenance
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
-from pcloud.rules import access
+from pcloud.rules.placing import access
 
 CONF = cfg.CONF
 
@@ -330,16 +330,16 @@ def have_placement_forget(
     return 'Placement has forgotten it'
 
 
-@inventories.until_newest
+@placement.until_newest
 def _forget(
     context: nova_context.RequestContext, provider: str, uuid: str,
 ) -> None:
     """Take a provider unknown to Nova out of an aggregate."""
-    body = inventories.aggregates(context, provider)
+    body = placement.aggregates(context, provider)
     if body is not None:
         body['aggregates'] = sorted(set(body['aggregates']) - {uuid})
-        if not inventories.set_aggregates(context, provider, body):
-            raise inventories.Outdated()
+        if not placement.set_aggregates(context, provider, body):
+            raise placement.Outdated()
 
 
 def is_old(orphan: consumers.Orphan, written: float) -> bool:
@@ -352,7 +352,7 @@ def is_old(orphan: consumers.Orphan, written: float) -> bool:
         CONF.pcloud.settle_limit)
 
 
-@inventories.until_newest
+@placement.until_newest
 def drop_allocation(
     host: str, consumer: str, context: nova_context.RequestContext,
 ) -> str:
@@ -365,16 +365,16 @@ def drop_allocation(
     :param consumer: the uuid of the consumer
     """
     provider = computes.of_host(context, host).node.uuid
-    body, written = inventories.allocations(context, consumer)
-    of_host = inventories.tree(context, provider) & body['allocations'].keys()
+    body, written = placement.allocations(context, consumer)
+    of_host = placement.tree(context, provider) & body['allocations'].keys()
     found = consumers.orphans(context, {host: [consumer]}).get(host, {})
     if not of_host or consumer not in found or not is_old(
             found[consumer], written):
         return _DONE
     for each in of_host:
         del body['allocations'][each]
-    if not inventories.set_allocations(context, consumer, body):
-        raise inventories.Outdated()
+    if not placement.set_allocations(context, consumer, body):
+        raise placement.Outdated()
     return 'the allocation is deleted'
 
 

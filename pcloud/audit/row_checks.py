@@ -13,19 +13,19 @@ from oslo_config import cfg
 
 from pcloud.audit import findings
 from pcloud.audit import repair
-from pcloud.backend import computes
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import rows
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import replacements
-from pcloud.rules import access
-from pcloud.rules import hints as hint_rules
-from pcloud.rules import rebalance_rows
-from pcloud.rules import text
+from pcloud.rules.moving import assignments
+from pcloud.rules.placing import access
+from pcloud.rules.placing import hints as hint_rules
+from pcloud import text
 
 CONF = cfg.CONF
 
@@ -293,7 +293,7 @@ def _check_rebalance(
              if host in known.computes]
     uuids = {node.uuid for compute in there for node in compute.nodes}
     for server, value in sorted(names.rebalance(aggregate.metadata).items()):
-        row = rebalance_rows.Assignment.known(value)
+        row = assignments.Assignment.known(value)
         # The check of the values finds an unreadable row.
         if row is not None and all(
                 compute.answered for compute in there) and not (

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from nova import context as nova_context
 
 from pcloud.audit import findings
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import rows
 from pcloud.backend import flavors
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import scoped_policies
-from pcloud.objects import values
-from pcloud.rules import default_pcloud
+from pcloud.objects.placing import right_values
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import default_pcloud
 
 KIND = 'value-not-valid'
 
@@ -37,7 +37,7 @@ def check(
         yield from _check_frame(aggregate)
     for flavor, key, value in flavors.extra_specs(context):
         try:
-            values.check_extra_spec(key, value)
+            right_values.check_extra_spec(key, value)
         except exception.Invalid as error:
             yield findings.KeyFinding(
                 KIND, f'flavor {flavor}', key,
@@ -50,9 +50,9 @@ def _check_metadata(
     aggregate: rows.Aggregate, key: str, value: str,
 ) -> Iterator[findings.Finding]:
     try:
-        values.check_metadata(key, value)
-        if values.is_ratio_of_pcloud(aggregate.name, aggregate.metadata):
-            values.check_ratio(key, value)
+        right_values.check_metadata(key, value)
+        if right_values.is_ratio_of_pcloud(aggregate.name, aggregate.metadata):
+            right_values.check_ratio(key, value)
     except exception.Invalid as error:
         yield findings.KeyFinding(
             KIND, aggregate.name, key,

@@ -9,7 +9,7 @@ import functools
 
 from oslo_log import log as logging
 
-from pcloud.rules import text
+from pcloud import text
 
 LOG = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from nova import objects
 from oslo_serialization import jsonutils
 import sqlalchemy as sa
 
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import hints as hint_rules
 
 # The number of ids in one query; not every database takes a whole cloud's.
 _BATCH = 500

@@ -167,7 +167,7 @@ def loss(value: plan_resources.LostServers) -> str:
 
 
 def _verdict(value: plan_resources.LostServers) -> str:
-    from pcloud.rules import text as text_rules
+    from pcloud import text as text_rules
     least, most = value.no_room['least'], value.no_room['most']
     number = text(value.servers)
     if value.survives:

@@ -11,7 +11,7 @@ from pcloud.audit import all_checks
 from pcloud.audit import findings
 from pcloud.backend import outages
 from pcloud.cmd import seconds
-from pcloud.rules import text
+from pcloud import text
 
 NAME = 'audit'
 CLEAN, FOUND, PARTLY = 0, 1, 2

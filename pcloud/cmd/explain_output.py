@@ -12,9 +12,9 @@ import prettytable
 from pcloud.explain import filtering
 from pcloud.explain import schedule
 from pcloud.explain import weighing
-from pcloud.rules import hints as hint_rules
-from pcloud.rules import reasons
-from pcloud.rules import text as text_rules
+from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import reasons
+from pcloud import text as text_rules
 
 # How many of the best hosts are shown.
 _BEST = 10

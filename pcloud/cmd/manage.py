@@ -26,7 +26,7 @@ from oslo_db import exception as db_exc  # noqa: E402
 from oslo_log import log as logging  # noqa: E402
 import stevedore  # noqa: E402
 
-from pcloud.backend import cells  # noqa: E402
+from pcloud.backend.cells import asking  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
@@ -103,7 +103,7 @@ def _runs_on(command: argparse.Namespace) -> bool:
 
 
 def _name_silent_cells() -> None:
-    for cell in cells.silent(_PATIENCE):
+    for cell in asking.silent(_PATIENCE):
         print(f'pcloud-manage: cell {cell} does not answer; what is in there '
               'is not known', file=sys.stderr, flush=True)
 

@@ -32,7 +32,7 @@ from packaging import version as packaging_version  # noqa: E402
 import nova.conf  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
 from nova.scheduler import weights  # noqa: E402
-from pcloud.backend import journal  # noqa: E402
+from pcloud.backend.changes import journal  # noqa: E402
 from pcloud.backend import outages  # noqa: E402
 from pcloud.cmd import api_pipelines  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
@@ -40,8 +40,8 @@ from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud import conf  # noqa: E402
 from pcloud.explain import loading  # noqa: E402
-from pcloud.rules import blockers  # noqa: E402
 from pcloud.rules import looks  # noqa: E402
+from pcloud.rules.moving import blockers  # noqa: E402
 from pcloud.scheduler import prefilter  # noqa: E402
 
 CONF = nova.conf.CONF

@@ -13,7 +13,7 @@ from nova import context as nova_context
 
 from pcloud.audit import findings
 from pcloud.audit import remains
-from pcloud.rules import text
+from pcloud import text
 
 NAME = 'uninstall'
 NOTHING, LEFT, PARTLY = 0, 1, 2

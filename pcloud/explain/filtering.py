@@ -28,8 +28,8 @@ from oslo_log import log as logging
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import loading
-from pcloud.objects import sticky_keys
-from pcloud.rules import reasons
+from pcloud.objects.placing import sticky_keys
+from pcloud.rules.placing import reasons
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)

@@ -16,14 +16,14 @@ from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
 
-from pcloud.backend import computes
-from pcloud.backend import isolation
-from pcloud.backend import servers
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import servers
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.rules import capacity
-from pcloud.rules import colocation
-from pcloud.rules import hints
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import hints
 from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import request

@@ -19,11 +19,11 @@ from nova.scheduler import utils
 import os_traits
 from oslo_config import cfg
 
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import capacity
-from pcloud.rules import reasons
+from pcloud.rules.placing import reasons
 from pcloud.scheduler import candidates
 
 CONF = cfg.CONF
@@ -88,7 +88,7 @@ def ask(
 def _candidates(
     context: nova_context.RequestContext, resources: utils.ResourceRequest,
 ) -> tuple[list[dict], set[str]]:
-    answer = inventories.offered(context, resources)
+    answer = placement.offered(context, resources)
     if answer is None:
         raise exception.Unavailable()
     requests, summaries = answer
@@ -152,10 +152,10 @@ class _Walls:
         group = resources.get_request_group(None)
         known = {aggregate.uuid: aggregate for aggregate in aggregates}
         inside = [(' or '.join(_name(known, uuid) for uuid in choice),
-                   inventories.members(context, *choice))
+                   placement.members(context, *choice))
                   for choice in group.aggregates]
         forbidden = sorted(group.forbidden_aggregates)
-        outside = inventories.members(context, *forbidden) if forbidden else ()
+        outside = placement.members(context, *forbidden) if forbidden else ()
         of_host = collections.defaultdict(list)
         for uuid in forbidden:
             for host in known[uuid].hosts if uuid in known else ():

@@ -23,7 +23,7 @@ from nova.scheduler import filters as host_filters
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
-from pcloud.backend import computes
+from pcloud.backend.cells import computes
 from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.explain import offers

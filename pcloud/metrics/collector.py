@@ -17,7 +17,7 @@ from prometheus_client import metrics_core
 from pcloud.metrics import audits
 from pcloud.metrics import counters
 from pcloud.metrics import gauges
-from pcloud.objects import stocktaking
+from pcloud.metrics import inventory
 
 LOG = logging.getLogger(__name__)
 
@@ -55,14 +55,14 @@ class Collector:
     def _read(
         self, context: nova_context.RequestContext,
     ) -> Iterator[metrics_core.Metric]:
-        inventory = stocktaking.take(context)
-        yield from gauges.of_inventory(inventory)
+        taken = inventory.take(context)
+        yield from gauges.of_inventory(taken)
         yield from gauges.of_drains(context)
         yield from gauges.of_worker(context)
         yield from gauges.of_projects(context, self._projects)
         up: dict[str, bool] = {}
         if self._directory is not None:
-            counted = self._counted(self._directory, inventory.host_flavors)
+            counted = self._counted(self._directory, taken.host_flavors)
             up['counters'] = counted is not None
             yield from counted or ()
         if self._audited is not None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The metrics that other processes have counted, see `pcloud.metering`.
+"""The metrics that other processes have counted.
+
+See `pcloud.counters.counter_files`.
 
 Rule: reference-metrics-counters
 """
@@ -14,8 +16,8 @@ from prometheus_client import metrics_core
 from prometheus_client import multiprocess
 from prometheus_client import utils
 
-from pcloud import metering
-from pcloud.objects import meters
+from pcloud.counters import allocations
+from pcloud.counters import counter_files
 
 
 def collected(
@@ -29,9 +31,9 @@ def collected(
     :raises: the errors of files without counters
     """
     found = {metric.name: metric for metric in _collected(directory)}
-    for counter in meters.COUNTERS:
+    for counter in allocations.COUNTERS:
         yield _counter(counter, found.get(counter.name), host_flavors)
-    yield _histogram(meters.SECONDS, found.get(meters.SECONDS.name))
+    yield _histogram(allocations.SECONDS, found.get(allocations.SECONDS.name))
 
 
 def _collected(directory: str) -> Sequence[metrics_core.Metric]:
@@ -43,10 +45,10 @@ def _collected(directory: str) -> Sequence[metrics_core.Metric]:
 
 
 def _counter(
-    counter: metering.Counter, found: metrics_core.Metric | None,
+    counter: counter_files.Counter, found: metrics_core.Metric | None,
     host_flavors: Sequence[str],
 ) -> metrics_core.Metric:
-    values = dict.fromkeys(meters.zeros(counter, host_flavors), 0.0)
+    values = dict.fromkeys(allocations.zeros(counter, host_flavors), 0.0)
     for sample in found.samples if found else ():
         values[tuple(sample.labels[label]
                      for label in counter.labels)] = sample.value
@@ -58,7 +60,7 @@ def _counter(
 
 
 def _histogram(
-    histogram: metering.Histogram, found: metrics_core.Metric | None,
+    histogram: counter_files.Histogram, found: metrics_core.Metric | None,
 ) -> metrics_core.Metric:
     sums = {sample.name: sample.value for sample in found.samples
             if 'le' not in sample.labels} if found else {}

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from nova import context as nova_context
 from prometheus_client import metrics_core
 
+from pcloud.metrics import inventory
 from pcloud.objects import looks
-from pcloud.objects import stocktaking
 
 
 def gauge(
@@ -31,19 +31,19 @@ def gauge(
 
 
 def of_inventory(
-    inventory: stocktaking.Inventory,
+    taken: inventory.Inventory,
 ) -> Iterator[metrics_core.Metric]:
     """Yield the metrics of the hosts of all pools."""
     yield gauge(
         'pcloud_hosts', 'Hosts of pools by state.',
-        ('host_flavor', 'availability_zone', 'state'), inventory.hosts.items())
+        ('host_flavor', 'availability_zone', 'state'), taken.hosts.items())
     yield gauge(
         'pcloud_oldest_settling_seconds',
         'Seconds since the first of the settling hosts began to settle.',
-        (), [((), inventory.oldest)])
+        (), [((), taken.oldest)])
     yield gauge(
         'pcloud_cell_up', 'Whether a cell with hosts of pools answers.',
-        ('cell', 'uuid'), inventory.cells.items())
+        ('cell', 'uuid'), taken.cells.items())
 
 
 def of_drains(
@@ -54,7 +54,7 @@ def of_drains(
         'pcloud_drains',
         'Drained hosts, before and after the deadline of the drain.',
         ('state',), [((state,), count) for state, count
-                     in stocktaking.drains(context).items()])
+                     in inventory.drains(context).items()])
 
 
 def of_worker(
@@ -77,7 +77,7 @@ def of_projects(
     """
     if not most:
         return
-    named, others = stocktaking.units(context, most)
+    named, others = inventory.units(context, most)
     yield gauge(
         'pcloud_units_in_use', 'Units of the hosts in Pclouds by owner.',
         ('project_id',),

@@ -22,28 +22,28 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import occupancy
-from pcloud.backend import past_moves
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import server_calls
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import occupants
+from pcloud.backend.cells import past_moves
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud.backend import request_specs
-from pcloud.backend import rows
-from pcloud.backend import server_calls
-from pcloud.backend import writes
 from pcloud.moving import asking
-from pcloud.moving import plans
+from pcloud.moving import drain_plan
+from pcloud.moving import drains
 from pcloud import names
-from pcloud.objects import drains
 from pcloud.objects import pclouds
-from pcloud.rules import access
-from pcloud.rules import blockers
 from pcloud.rules import capacity
-from pcloud.rules import moving as moving_rules
-from pcloud.rules import rebalance_rows as rules
+from pcloud.rules.moving import assignments as rules
+from pcloud.rules.moving import blockers
+from pcloud.rules.moving import moves as moving_rules
+from pcloud.rules.placing import access
 from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
 
@@ -97,14 +97,14 @@ class _World:
     uuid: str
     host_of: Mapping[str, str]
     place_of: Mapping[str, str]
-    states: Mapping[str, occupancy.Occupant]
+    states: Mapping[str, occupants.Occupant]
     pasts: Mapping[str, Sequence[moving_rules.Past]]
     confirming: frozenset[str]
 
     @property
     def under_way(self) -> int:
         """The number of servers under way."""
-        return sum(plans.is_under_way(occupant.state)
+        return sum(drain_plan.is_under_way(occupant.state)
                    for occupant in self.states.values())
 
 
@@ -153,7 +153,7 @@ class _Rebalance:
         context, hosts = self._context, list(host_of.values())
         pair = isolation.pcloud_access(context, self._pcloud.id)
         instances, silent = computes.known_instances(context, hosts)
-        found, silent_too = occupancy.of_hosts(context, hosts)
+        found, silent_too = occupants.of_hosts(context, hosts)
         if pair is None or silent or silent_too:
             return None
         now = timeutils.utcnow_ts()
@@ -250,7 +250,7 @@ class _Rebalance:
 
         :raises: `rules.Stop` when a server does not fit
         """
-        needs = plans.Needs()
+        needs = drain_plan.Needs()
         need_of = {server: _need(needs, asked[server]) for server in going}
         left = candidates.offered(
             self._context, capacity.smallest(need_of.values()),
@@ -323,7 +323,7 @@ def _next(
 
 
 def _need(
-    needs: plans.Needs, asked: request_specs.Asked,
+    needs: drain_plan.Needs, asked: request_specs.Asked,
 ) -> capacity.Need:
     need, obstacle = needs.of(asked)
     if need is None:
@@ -342,6 +342,6 @@ def _seen(
     is_arriving = place == row.target and why is not None and (
         why[0] == blockers.RESIZE_NOT_CONFIRMED)
     return rules.Seen(
-        place, is_arriving or plans.is_under_way(occupant.state),
+        place, is_arriving or drain_plan.is_under_way(occupant.state),
         any(past.ended > row.since for past in world.pasts.get(server, ())),
-        plans.obstacle_of(world.access, row.move, occupant, asked))
+        drain_plan.obstacle_of(world.access, row.move, occupant, asked))

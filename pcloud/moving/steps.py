@@ -19,23 +19,23 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
-from pcloud.backend import journal
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.calls import server_calls
+from pcloud.backend.cells import past_moves
+from pcloud.backend.changes import journal
 from pcloud.backend import outages
-from pcloud.backend import past_moves
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import server_calls
 from pcloud import exception
 from pcloud.moving import asking
-from pcloud.moving import plans
+from pcloud.moving import drain_plan
+from pcloud.moving import drains
+from pcloud.moving import maintenance_reactions
 from pcloud.moving import rebalancer
 from pcloud import names
-from pcloud.objects import drains
 from pcloud.objects import pclouds
-from pcloud.objects import reactions
 from pcloud.objects import turns
-from pcloud.rules import draining
-from pcloud.rules import reactions as rules
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies as rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def step(
     seen = names.reactions(wishes)
     if seen or names.replaced(wishes) or (
             announced and pcloud.maintenance_policy != rules.STAY):
-        reactions.step(context, pcloud, seen, announced)
+        maintenance_reactions.step(context, pcloud, seen, announced)
     elif not (names.drains(wishes) or names.rebalance(wishes)):
         return
     there = drains.drained(context, pcloud)
@@ -82,7 +82,7 @@ def _move(
     Servers of drained hosts come first, then servers of a rebalance.
     """
     try:
-        drained = [plans.Drained(row.host, row.node, drain) for row, drain
+        drained = [drain_plan.Drained(row.host, row.node, drain) for row, drain
                    in drains.drained(context, pcloud)
                    if drain.move != draining.NONE]
         works: list[_Work] = []
@@ -134,7 +134,7 @@ def _in_turn(
 
 def _move_some(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    drained: Sequence[plans.Drained], end: float,
+    drained: Sequence[drain_plan.Drained], end: float,
 ) -> None:
     """Confirm the moves that have arrived, and begin the next moves.
 
@@ -148,7 +148,7 @@ def _move_some(
         asking.ask(server_calls.forget_move, context, server)
     if all(each.drain.is_overdue(timeutils.utcnow_ts()) for each in drained):
         return
-    plan = plans.read(context, pcloud.id, drained)
+    plan = drain_plan.read(context, pcloud.id, drained)
     begun = 0
     for each in plan.moves:
         # A worker that was slow has lost its turn.

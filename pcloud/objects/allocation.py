@@ -34,28 +34,28 @@ from oslo_config import cfg
 from oslo_log import log as logging
 import tenacity
 
-from pcloud.backend import arrivals
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import due
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import pool_rows
-from pcloud.backend import writes
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.cells import arrivals
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
+from pcloud.counters import allocations
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
-from pcloud.objects import machine_constraints
-from pcloud.objects import meters
 from pcloud.objects import pclouds
+from pcloud.objects.placing import machine_constraints
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
-from pcloud.rules import access
-from pcloud.rules import choice
-from pcloud.rules import constraints as constraint_rules
-from pcloud.rules import reactions
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import access
+from pcloud.rules.placing import choice
+from pcloud.rules.placing import constraints as constraint_rules
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ def add(
         `exception.OutcomeUnknown` nothing has changed.
     """
     units = host_flavors.units(context, flavor_id)
-    with meters.allocation(flavor_id, len(wanted)):
+    with allocations.allocation(flavor_id, len(wanted)):
         return _add(context, pcloud, wanted, flavor_id, units, zone, only,
                     chance or random.SystemRandom())
 
@@ -127,7 +127,7 @@ def _add(
                 context, pcloud, wanted, flavor_id, chosen, units)
         except Lost as lost:
             tried += lost.hosts
-            meters.RETRIES.add([flavor_id], len(lost.hosts))
+            allocations.RETRIES.add([flavor_id], len(lost.hosts))
             LOG.info('Attempt %(attempt)d to add hosts to Pcloud '
                      '%(pcloud)s: %(hosts)s cannot be had, %(reason)s.',
                      {'attempt': attempt, 'pcloud': pcloud.id,
@@ -164,7 +164,7 @@ def add_fitting(
     :param settings: the constraints that count
     :raises: `exception.NothingFits`, and as `add`
     """
-    with meters.allocation('', len(wanted)) as counted:
+    with allocations.allocation('', len(wanted)) as counted:
         added = _add_fitting(context, pcloud, wanted, settings, zone)
         counted.host_flavor = added[0].host_flavor or ''
         return added
@@ -490,7 +490,7 @@ def _join(
         rows = {names.host_key(added.name): node, names.node_key(host): node,
                 names.state_key(node): added.state or access.DISABLED}
         if added.replaces is not None:
-            rows[names.replaces_key(host)] = reactions.StandIn(
+            rows[names.replaces_key(host)] = maintenance_policies.StandIn(
                 host=added.replaces).text()
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
@@ -499,7 +499,8 @@ def _join(
                 *hosts.keys_of_maintenance(host),
                 names.own_ratios_key(node)], {
                 names.HOST_PREFIX: node,
-                names.REPLACES_PREFIX: reactions.StandIn(host=host).text()},
+                names.REPLACES_PREFIX:
+                maintenance_policies.StandIn(host=host).text()},
                 [names.unopened_key(host), names.released_key(host)]):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)

@@ -21,16 +21,16 @@ import math
 
 from nova import context as nova_context
 
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import due
-from pcloud.backend import inventories
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import pcloud_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
-from pcloud.backend import writes
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud import names
 
 # Metadata key of the Pcloud -> inventory with the ratio.
@@ -61,7 +61,7 @@ def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
     return readings.own_ratios(metadata, node) | wanted(metadata)
 
 
-@inventories.until_newest
+@placement.until_newest
 def settle(
     context: nova_context.RequestContext, provider: str, host: str,
     text: str, there: Collection[rows.Aggregate],
@@ -79,7 +79,7 @@ def settle(
     # Most hosts never get a ratio, and cost no call.
     if not _asked_for(context, host, text, there):
         return
-    inventory = inventories.read(context, provider)
+    inventory = placement.read(context, provider)
     if inventory is None:
         # Nova has deleted the node, and Placement the node's inventories.
         return
@@ -93,8 +93,8 @@ def settle(
         return
     for key, value in ratios.items():
         inventory['inventories'][RESOURCES[key]]['allocation_ratio'] = value
-    if not inventories.write(context, provider, inventory):
-        raise inventories.Outdated()
+    if not placement.write(context, provider, inventory):
+        raise placement.Outdated()
 
 
 def _asked_for(
@@ -168,7 +168,7 @@ def differs(
     :raises: `exception.Unavailable` when Placement does not answer
     """
     ratios = target(metadata, node.hypervisor_hostname)
-    inventory = inventories.read(context, node.uuid) if ratios else None
+    inventory = placement.read(context, node.uuid) if ratios else None
     if inventory is None:
         return False
     there = inventory['inventories']

@@ -11,8 +11,8 @@ import datetime
 
 from nova import context as nova_context
 
-from pcloud.backend import occupancy
-from pcloud.rules import blockers as rules
+from pcloud.backend.cells import occupants
+from pcloud.rules.moving import blockers as rules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Blocker:
     """A server that does not leave a host as things are.
 
     :ivar server: the uuid; None for what keeps the whole drain from going on
-    :ivar rule: as `pcloud.rules.blockers` names it
+    :ivar rule: as `pcloud.rules.moving.blockers` names it
     :ivar reason: a sentence for the owner of the host
     :ivar since: since when, None while unknown
     """
@@ -54,15 +54,15 @@ def find(
     """
     if not hosts:
         return {}
-    found, silent = occupancy.of_hosts(context, hosts)
+    found, silent = occupants.of_hosts(context, hosts)
     return {host: Occupied(
         tuple(occupant.uuid for occupant in found.get(host, ())),
         tuple(_blockers(found.get(host, ()))))
         for host in hosts if host not in silent}
 
 
-def _blockers(occupants: Collection[occupancy.Occupant]) -> list[Blocker]:
+def _blockers(there: Collection[occupants.Occupant]) -> list[Blocker]:
     verdicts = [(occupant, rules.why(occupant.state))
-                for occupant in occupants]
+                for occupant in there]
     return [Blocker(occupant.uuid, *verdict, occupant.since)
             for occupant, verdict in verdicts if verdict is not None]

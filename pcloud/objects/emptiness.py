@@ -11,12 +11,12 @@ import dataclasses
 
 from nova import context as nova_context
 
-from pcloud.backend import computes
-from pcloud.backend import consumers
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import consumers
 from pcloud import exception
 from pcloud.objects import blockers
-from pcloud.rules import text as text_rules
+from pcloud import text as text_rules
 
 SERVER, MIGRATION, ALLOCATION = 'server', 'migration', 'allocation'
 # Of one, and of several.
@@ -55,7 +55,7 @@ def occupants(
     :raises: `exception.Unavailable` when a cell or Placement does not answer
     """
     servers, moves = computes.servers_and_migrations(context, compute.host)
-    there = set(inventories.consumers(context, compute.node.uuid))
+    there = set(placement.consumers(context, compute.node.uuid))
     orphans = consumers.orphans(context, {
         compute.host: there.difference(servers, moves)})
     allocated = there.difference(orphans.get(compute.host, ()))

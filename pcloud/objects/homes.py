@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from nova import context as nova_context
 
-from pcloud.backend import shelved_servers
+from pcloud.backend.cells import shelved_servers
 from pcloud import exception
 from pcloud.objects import pclouds
-from pcloud.rules import text
+from pcloud import text
 
 # How many servers an error names.
 _MOST = 20

@@ -19,27 +19,27 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 from oslo_utils import uuidutils
 
-from pcloud.backend import announce
-from pcloud.backend import arrivals
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import due
-from pcloud.backend import isolation
-from pcloud.backend import journal
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import announce
+from pcloud.backend.cells import arrivals
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud.backend import outages
-from pcloud.backend import pool_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
-from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import emptiness
 from pcloud.objects import host_resources
 from pcloud.objects import reconcile
-from pcloud.rules import choice
 from pcloud.rules import forms
 from pcloud.rules import host_resources as kinds
-from pcloud.rules import maintenance as maintenance_rules
+from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.placing import choice
 
 LOG = logging.getLogger(__name__)
 

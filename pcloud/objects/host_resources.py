@@ -20,9 +20,9 @@ import time
 from nova import context as nova_context
 from oslo_log import log as logging
 
-from pcloud.backend import computes
-from pcloud.backend import inventories
-from pcloud.backend import pool_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
 from pcloud import exception
 from pcloud.rules import capacity
 from pcloud.rules import host_resources as rules
@@ -239,7 +239,7 @@ def _offered(
     for name in classes:
         missing = uuids - found.keys()
         for part in _parts(missing, sorted(aggregates)):
-            there = inventories.holdings(
+            there = placement.holdings(
                 context, [('resources', f'{name}:1'), part])
             found |= {uuid: its for uuid, its in there.items()
                       if uuid in missing}
@@ -263,5 +263,5 @@ def _alone(
     context: nova_context.RequestContext, uuids: Iterable[str],
 ) -> dict[str, rules.Resources]:
     """Read hosts one by one."""
-    found = {uuid: inventories.holding(context, uuid) for uuid in uuids}
+    found = {uuid: placement.holding(context, uuid) for uuid in uuids}
     return {uuid: its for uuid, its in found.items() if its is not None}

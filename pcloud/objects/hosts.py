@@ -16,32 +16,32 @@ from nova import context as nova_context
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import due
-from pcloud.backend import journal
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud.backend import outages
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
-from pcloud.backend import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import blockers
 from pcloud.objects import emptiness
-from pcloud.objects import host_attributes
 from pcloud.objects import host_resources
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
+from pcloud.objects.placing import host_attributes
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
-from pcloud.rules import access
-from pcloud.rules import attributes as rules
-from pcloud.rules import draining
 from pcloud.rules import host_resources as kinds
-from pcloud.rules import maintenance as maintenance_rules
-from pcloud.rules import reactions
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.placing import access
+from pcloud.rules.placing import attributes as rules
 
 LOG = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class Host:
     drain: draining.Drain | None = None
     occupied: blockers.Occupied | None = None
     maintenance: maintenance_rules.Maintenance | None = None
-    reaction: reactions.Reaction | None = None
+    reaction: maintenance_policies.Reaction | None = None
     replacement: str | None = None
     replaces: str | None = None
     resources: kinds.Resources | None = None
@@ -175,7 +175,7 @@ def _with_reaction(
     :param reactions_of_hosts: ``service host -> reaction``, as written
     :param names_of_hosts: ``service host -> owner's name``
     """
-    reaction = reactions.Reaction.known(
+    reaction = maintenance_policies.Reaction.known(
         reactions_of_hosts.get(host.compute.host))
     if host.maintenance is None or reaction is None:
         return host
@@ -312,11 +312,11 @@ def _with_own_reaction(
     No query without a maintenance, or where the servers stay.
     """
     if (host.maintenance is None or
-            pcloud.maintenance_policy == reactions.STAY):
+            pcloud.maintenance_policy == maintenance_policies.STAY):
         return host
     key = names.reaction_key(host.compute.host)
     value = pcloud_rows.value(context, pcloud.aggregate.id, key) or ''
-    reaction = reactions.Reaction.known(value)
+    reaction = maintenance_policies.Reaction.known(value)
     other = reaction and reaction.replacement
     name = other and pcloud_rows.name_of(context, pcloud.aggregate.id, other)
     return _with_reaction(host, {host.compute.host: value},
@@ -483,7 +483,7 @@ def _stands_in(
 
     :param kept: for whom, as written
     """
-    other = reactions.StandIn.known(kept)
+    other = maintenance_policies.StandIn.known(kept)
     return other is not None and not other.over and written.holds(
         pcloud.aggregate.id, other.host)
 

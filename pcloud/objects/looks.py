@@ -10,11 +10,11 @@ import datetime
 from nova import context as nova_context
 from oslo_utils import timeutils
 
-from pcloud.backend import journal
+from pcloud.backend.changes import journal
 from pcloud.objects import blockers
-from pcloud.rules import blockers as blocker_rules
-from pcloud.rules import draining
 from pcloud.rules import looks as rules
+from pcloud.rules.moving import blockers as blocker_rules
+from pcloud.rules.moving import draining
 
 
 def seen(context: nova_context.RequestContext) -> int | None:

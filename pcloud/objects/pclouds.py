@@ -7,29 +7,31 @@ Rule: reference-pclouds
 
 from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
 import typing
 
 from nova import context as nova_context
 from oslo_utils import uuidutils
 
-from pcloud.backend import announce
-from pcloud.backend import change
-from pcloud.backend import journal
-from pcloud.backend import pcloud_lists
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
-from pcloud.backend import writes
+from pcloud.backend.aggregates import lists
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import announce
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.objects import notifications
+from pcloud.objects.placing import scoped_policies
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
-from pcloud.objects import scoped_policies
-from pcloud.rules import reactions
+from pcloud.rules.moving import maintenance_policies
 
 
 _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
@@ -44,7 +46,7 @@ class Head:
     A call that is about a single host reads no more of the Pcloud.
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
-    :ivar maintenance_policy: one of `reactions.POLICIES`
+    :ivar maintenance_policy: one of `maintenance_policies.POLICIES`
     """
 
     aggregate: rows.Head
@@ -68,6 +70,22 @@ class Pcloud(Head):
     units: int
     cpu_allocation_ratio: float | None
     ram_allocation_ratio: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """What is free in a Pcloud, whatever the state of the hosts.
+
+    :ivar empty_hosts: the number of hosts without servers
+    :ivar vcpus: the free physical CPUs of all hosts
+    :ivar memory_mb: the free memory of all hosts, in MiB
+    :ivar servers: the number of servers on the hosts
+    """
+
+    empty_hosts: int
+    vcpus: int
+    memory_mb: int
+    servers: int
 
 
 def create(
@@ -120,7 +138,7 @@ def _only(
     :raises: `exception.Conflict` when there are several
     """
     there = [pcloud for pcloud in listed(context, list(
-        pcloud_lists.index(context, owner, name).values()), owner)
+        lists.index(context, owner, name).values()), owner)
         if pcloud.owner == owner]
     if len(there) > 1:
         raise exception.Conflict(
@@ -209,11 +227,11 @@ def listed(
 
     Pclouds that were deleted meanwhile are left out.
 
-    :param heads: some aggregates of `pcloud_lists.index`
-    :param project_id: as `pcloud_lists.index`; Pclouds that the project has
+    :param heads: some aggregates of `lists.index`
+    :param project_id: as `lists.index`; Pclouds that the project has
         meanwhile lost are left out too
     """
-    aggregates, units = pcloud_lists.read(context, heads, project_id)
+    aggregates, units = lists.read(context, heads, project_id)
     return [_pcloud(aggregate, units) for aggregate in aggregates]
 
 
@@ -263,7 +281,7 @@ def update(
 def _written(name: str, value: str | float | None) -> str | None:
     """Return the metadata value of a member, None for no value."""
     if value is None or (name, value) == (
-            'maintenance_policy', reactions.STAY):
+            'maintenance_policy', maintenance_policies.STAY):
         return None
     return str(value)
 
@@ -311,8 +329,9 @@ def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
 
     A host that stands in for another host of the Pcloud does not count.
     """
-    stand_ins = reactions.stand_ins(names.replaced(aggregate.metadata))
-    leaving = reactions.leaving(stand_ins, aggregate.hosts)
+    stand_ins = maintenance_policies.stand_ins(
+        names.replaced(aggregate.metadata))
+    leaving = maintenance_policies.leaving(stand_ins, aggregate.hosts)
     return aggregate.hosts - (stand_ins.keys() - leaving)
 
 
@@ -321,5 +340,40 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
             'name': metadata.get(names.NAME, ''),
             'owner': metadata.get(names.OWNER, ''),
             'tenants': names.tenants(metadata),
-            'maintenance_policy': reactions.policy(
+            'maintenance_policy': maintenance_policies.policy(
                 metadata.get(names.MAINTENANCE_POLICY))}
+
+
+def usages(
+    context: nova_context.RequestContext,
+    several: Sequence[Pcloud],
+) -> dict[str, Usage]:
+    """Return the usage of each Pcloud; two queries, and two a cell.
+
+    A Pcloud with hosts in a silent cell has no entry.
+
+    :returns: ``Pcloud id -> Usage``
+
+    Rule: reference-pclouds-details
+    """
+    hosts = frozenset().union(*(
+        pcloud.aggregate.hosts for pcloud in several))
+    nodes, silent = computes.known_nodes(context, hosts)
+    servers, silent_too = computes.known_instances(context, hosts)
+    silent |= silent_too
+    return {pcloud.id: _usage(
+        [nodes[host] for host in pcloud.aggregate.hosts if host in nodes],
+        [len(servers.get(host, ())) for host in pcloud.aggregate.hosts])
+        for pcloud in several if not pcloud.aggregate.hosts & silent}
+
+
+def _usage(
+    nodes: Sequence[computes.Node], servers: Sequence[int],
+) -> Usage:
+    # A host may have given away more than it has, and has nothing free then.
+    return Usage(
+        empty_hosts=servers.count(0),
+        vcpus=sum(max(0, node.vcpus - node.vcpus_used) for node in nodes),
+        memory_mb=sum(max(0, node.memory_mb - node.memory_mb_used)
+                      for node in nodes),
+        servers=sum(servers))

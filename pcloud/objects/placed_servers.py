@@ -11,9 +11,9 @@ import dataclasses
 
 from nova import context as nova_context
 
-from pcloud.backend import pcloud_rows
-from pcloud.backend import rows
-from pcloud.backend import servers
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import servers
 from pcloud import names
 
 

@@ -13,13 +13,13 @@ import dataclasses
 from nova import context as nova_context
 from oslo_config import cfg
 
-from pcloud.backend import journal
-from pcloud.backend import pcloud_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import scoped_policies
+from pcloud.objects.placing import scoped_policies
 from pcloud.rules import units as rules
 
 CONF = cfg.CONF

@@ -24,26 +24,26 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 import tenacity
 
-from pcloud.backend import announce
-from pcloud.backend import arrivals
-from pcloud.backend import availability_zones
-from pcloud.backend import compute_calls
-from pcloud.backend import computes
-from pcloud.backend import due
-from pcloud.backend import inventories
-from pcloud.backend import isolation
-from pcloud.backend import journal
+from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import announce
+from pcloud.backend.calls import compute_calls
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import arrivals
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
 from pcloud.backend import outages
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.objects import emptiness
 from pcloud.objects import notifications
-from pcloud.rules import access
+from pcloud.rules.placing import access
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -275,10 +275,10 @@ def _provider(
             in pcloud_rows.whole(isolation.closed_of(context, name))), None)
         if node is None:
             raise
-        return inventories.provider(context, node)
+        return placement.provider(context, node)
 
 
-@inventories.until_newest
+@placement.until_newest
 def _tell_aggregates(
     context: nova_context.RequestContext, provider: str, name: str,
     former_uuid: str | None,
@@ -290,7 +290,7 @@ def _tell_aggregates(
 
     :returns: the pools and Pclouds of the host
     """
-    body = inventories.aggregates(context, provider)
+    body = placement.aggregates(context, provider)
     there = isolation.closed_of(context, name)
     if body is None:
         # Nova has deleted the node, and Placement all memberships with it.
@@ -298,8 +298,8 @@ def _tell_aggregates(
     others = set(body['aggregates']) - {former_uuid}
     body['aggregates'] = sorted(
         others.union(aggregate.uuid for aggregate in there))
-    if not inventories.set_aggregates(context, provider, body):
-        raise inventories.Outdated()
+    if not placement.set_aggregates(context, provider, body):
+        raise placement.Outdated()
     return there
 
 

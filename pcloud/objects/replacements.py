@@ -14,12 +14,12 @@ import dataclasses
 
 from oslo_utils import timeutils
 
-from pcloud.backend import rows
-from pcloud.backend import writes
+from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import writes
 from pcloud import names
-from pcloud.rules import access
-from pcloud.rules import draining
-from pcloud.rules import reactions as rules
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies as rules
+from pcloud.rules.placing import access
 
 
 def end(written: writes.Rows, aggregate_id: int, host: str) -> None:

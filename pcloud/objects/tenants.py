@@ -9,9 +9,9 @@ Rule: reference-tenants
 
 from nova import context as nova_context
 
-from pcloud.backend import change
-from pcloud.backend import journal
-from pcloud.backend import writes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import notifications

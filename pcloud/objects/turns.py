@@ -10,9 +10,9 @@ import dataclasses
 from nova import context as nova_context
 from oslo_utils import timeutils
 
-from pcloud.backend import change
-from pcloud.backend import rows
-from pcloud.backend import writes
+from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import change
+from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud.rules import turns as rules
 

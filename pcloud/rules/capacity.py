@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 
-from pcloud.rules import text
+from pcloud import text
 
 VCPU, MEMORY, DISK = 'VCPU', 'MEMORY_MB', 'DISK_GB'
 

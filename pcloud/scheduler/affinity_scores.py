@@ -20,9 +20,9 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
-from pcloud.backend import computes
-from pcloud.objects import affinity_keys
-from pcloud.rules import affinity
+from pcloud.backend.cells import computes
+from pcloud.objects.placing import affinity_keys
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
@@ -63,7 +63,7 @@ def in_rounds(
 def rounds(
     host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
 ) -> list[int | None]:
-    """Return the round of each host, as `rules.affinity.round_of`.
+    """Return the round of each host, as `rules.placing.affinity.round_of`.
 
     Hosts in the same aggregates share a score. Where computed keys count, all
     hosts differ: then the scores are estimated, and only a score close to a

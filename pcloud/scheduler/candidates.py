@@ -19,7 +19,7 @@ from nova import exception as nova_exception
 from nova import objects
 from nova.scheduler import utils
 
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud import exception
 from pcloud.rules import capacity
 from pcloud.rules import host_resources
@@ -107,7 +107,7 @@ def givers(
         query.append((f'resources{part.suffix}', _amounts(part.amounts)))
         if part.traits:
             query.append((f'required{part.suffix}', ','.join(part.traits)))
-    return inventories.givers(context, urllib.parse.urlencode(query))
+    return placement.givers(context, urllib.parse.urlencode(query))
 
 
 def _amounts(amounts: Mapping[str, int]) -> str:
@@ -163,7 +163,7 @@ def offered(
         query.append(('required', ','.join(traits)))
     if limit is not None:
         query.append(('limit', str(limit)))
-    return inventories.candidates(context, urllib.parse.urlencode(query))
+    return placement.candidates(context, urllib.parse.urlencode(query))
 
 
 def free(
@@ -196,7 +196,7 @@ def holdings(
     :returns: ``uuid of the node -> all resources and traits``
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    return inventories.holdings(
+    return placement.holdings(
         context, [('resources', f'{name}:1'), *_member_of(destination)])
 
 

@@ -13,7 +13,7 @@ from nova import context as nova_context
 from nova import exception as nova_exception
 from nova import objects
 
-from pcloud.backend import expected_places
+from pcloud.backend.cells import expected_places
 
 
 def full_hosts(spec: objects.RequestSpec) -> frozenset[str]:

@@ -24,8 +24,8 @@ from oslo_utils import timeutils
 
 from pcloud.backend import complaints
 from pcloud import names
-from pcloud.rules import attributes as rules
-from pcloud.rules import maintenance
+from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.placing import attributes as rules
 from pcloud.scheduler import host_kinds
 
 _AGGREGATES = operator.attrgetter('aggregates')
@@ -83,9 +83,11 @@ def _with_maintenances(
     if not kept:
         return of_hosts, dates
     coming = {host: found for host, text in kept.items()
-              if (found := maintenance.of(text)) and found.moment > moment}
+              if (found := maintenance_windows.of(text)) and
+              found.moment > moment}
     return host_kinds.numbered([
-        maintenance.next_reboot(dates[kind], coming.get(host_state.host))
+        maintenance_windows.next_reboot(
+            dates[kind], coming.get(host_state.host))
         for host_state, kind in zip(host_states, of_hosts, strict=True)])
 
 

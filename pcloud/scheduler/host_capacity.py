@@ -22,9 +22,9 @@ import operator
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.backend import readings
+from pcloud.backend.aggregates import readings
 from pcloud import names
-from pcloud.rules import constraints
+from pcloud.rules.placing import constraints
 from pcloud.scheduler import host_kinds
 
 _MIB = 1024

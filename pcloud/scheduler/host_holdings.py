@@ -21,7 +21,7 @@ from nova.scheduler import host_manager
 from pcloud import names
 from pcloud.rules import capacity
 from pcloud.rules import host_resources
-from pcloud.rules import machines
+from pcloud.rules.placing import machines
 from pcloud.scheduler import candidates
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import host_kinds

@@ -17,11 +17,11 @@ import typing
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.objects import scoped_policies
-from pcloud.rules import affinity
-from pcloud.rules import constraints
+from pcloud.objects.placing import scoped_policies
 from pcloud.rules import host_resources
-from pcloud.rules import sticky
+from pcloud.rules.placing import affinity
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import sticky
 
 _ATTRIBUTE = '_pcloud_memo'
 

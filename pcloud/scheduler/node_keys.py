@@ -20,8 +20,8 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud import names
-from pcloud.objects import affinity_keys
-from pcloud.rules import affinity
+from pcloud.objects.placing import affinity_keys
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity
 

@@ -20,12 +20,12 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import utils
 
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
 from pcloud.backend import complaints
-from pcloud.backend import computes
-from pcloud.backend import inventories
 from pcloud import exception
-from pcloud.rules import access
 from pcloud.rules import capacity
+from pcloud.rules.placing import access
 
 
 # What each request asks Placement for, and what a plain request may ask for.
@@ -113,7 +113,7 @@ def check_room(
     if _has_plainly_room(wanted, open_nodes):
         return
     enabled = {node.uuid for node in open_nodes}
-    offer = inventories.offered(context, wanted)
+    offer = placement.offered(context, wanted)
     # Without an answer Nova says itself what is wrong.
     if offer is None:
         return

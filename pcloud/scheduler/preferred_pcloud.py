@@ -20,10 +20,10 @@ from nova import context as nova_context
 from nova import objects
 from oslo_log import log as logging
 
-from pcloud.backend import computes
+from pcloud.backend.cells import computes
 from pcloud import exception
-from pcloud.rules import access
 from pcloud.rules import capacity
+from pcloud.rules.placing import access
 from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import request

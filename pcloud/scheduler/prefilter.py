@@ -31,12 +31,12 @@ from nova.scheduler import request_filter
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud.objects import reconcile
-from pcloud.rules import access
-from pcloud.rules import constraints
-from pcloud.rules import hints
+from pcloud.rules.placing import access
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import hints
 from pcloud.scheduler import memo
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import preferred_pcloud

@@ -12,10 +12,10 @@ from nova import objects
 from nova.scheduler import utils
 
 from pcloud import exception
-from pcloud.objects import machine_constraints
-from pcloud.objects import scoped_policies
-from pcloud.rules import constraints as constraint_rules
-from pcloud.rules import hints
+from pcloud.objects.placing import machine_constraints
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import constraints as constraint_rules
+from pcloud.rules.placing import hints
 from pcloud.scheduler import memo
 
 

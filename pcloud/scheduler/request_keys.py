@@ -18,11 +18,11 @@ from oslo_config import cfg
 from oslo_log import log as logging
 
 from pcloud import exception
-from pcloud.objects import affinity_keys
-from pcloud.objects import sticky_keys
-from pcloud.rules import affinity
-from pcloud.rules import hints
-from pcloud.rules import sticky
+from pcloud.objects.placing import affinity_keys
+from pcloud.objects.placing import sticky_keys
+from pcloud.rules.placing import affinity
+from pcloud.rules.placing import hints
+from pcloud.rules.placing import sticky
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo
 from pcloud.scheduler import node_keys

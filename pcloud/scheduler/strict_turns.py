@@ -32,12 +32,12 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_serialization import jsonutils
 
-from pcloud.backend import journal
+from pcloud.backend.changes import journal
 from pcloud.backend import outages
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import turns
-from pcloud.rules import locality
+from pcloud.rules.placing import locality
 from pcloud.scheduler import request
 
 CONF = cfg.CONF

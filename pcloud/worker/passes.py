@@ -14,13 +14,13 @@ from collections.abc import Callable
 from nova import context as nova_context
 from oslo_log import log as logging
 
-from pcloud.backend import journal
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.changes import journal
 from pcloud.backend import outages
-from pcloud.backend import pcloud_rows
 from pcloud import exception
+from pcloud.moving import maintenance
 from pcloud.moving import steps
 from pcloud.objects import looks
-from pcloud.objects import maintenance
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.worker import scaled_services

@@ -22,16 +22,16 @@ from nova import context as nova_context
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
+from pcloud.backend.calls import server_calls
+from pcloud.backend.cells import scaled_servers
 from pcloud.backend import complaints
 from pcloud.backend import outages
-from pcloud.backend import server_calls
-from pcloud.backend import unit_rows
 from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
 from pcloud.client.deploy import services
 from pcloud.client import servers
 from pcloud import exception
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.worker import credentials
 from pcloud.worker import follower
 from pcloud.worker import tenant_calls
@@ -77,21 +77,22 @@ class Memory:
     :ivar tried: project -> looks in vain
     """
 
-    servers: unit_rows.Memory = dataclasses.field(
-        default_factory=unit_rows.Memory)
+    servers: scaled_servers.Memory = dataclasses.field(
+        default_factory=scaled_servers.Memory)
     tried: dict[str, _Tried] = dataclasses.field(default_factory=dict)
 
 
 def follow(context: nova_context.RequestContext, memory: Memory) -> None:
     """Let the scaled services of all projects follow services.
 
-    The queries of `unit_rows.read` where nothing is due. What cannot be done
-    in a project does not keep other projects from being looked after.
+    The queries of `scaled_servers.read` where nothing is due. What cannot be
+    done in a project does not keep other projects from being looked after.
 
     :raises: `exception.Unavailable` when units stay due, as a part of the
         cloud is away
     """
-    found = unit_rows.read(context, services.SCALE_WITH, _KEYS, memory.servers)
+    found = scaled_servers.read(
+        context, services.SCALE_WITH, _KEYS, memory.servers)
     due = {project: items for project, items in (
         (project, _due(rows)) for project, rows in found.projects.items())
         if items}
@@ -152,7 +153,7 @@ def _look(project: str, names: Sequence[str]) -> None:
         complaints.once(text)
 
 
-def _due(rows: Iterable[unit_rows.Row]) -> frozenset[_Item]:
+def _due(rows: Iterable[scaled_servers.Row]) -> frozenset[_Item]:
     """Return what is due in a project, but for what can wait."""
     listed = {row.server: _server(row) for row in rows}
     all_services = services.Services(listed.values())
@@ -217,7 +218,7 @@ def _host_of_anchor(
     return anchor.host_id if anchor else ''
 
 
-def _server(row: unit_rows.Row) -> servers.Server:
+def _server(row: scaled_servers.Row) -> servers.Server:
     """Return a server as shown to the project, but for the host's id."""
     return servers.Server(
         id=row.server, name=row.name, status=row.status, host_id=row.host,

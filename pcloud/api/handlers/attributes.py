@@ -4,7 +4,7 @@
 
 from pcloud.api import call as api_call
 from pcloud.api.schemas import types
-from pcloud.objects import host_attributes
+from pcloud.objects.placing import host_attributes
 
 UPDATE_BODY = types.body(
     'attribute',

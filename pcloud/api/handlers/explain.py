@@ -15,8 +15,8 @@ from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud.backend import flavors
-from pcloud.explain import changes
-from pcloud.explain import obstacles
+from pcloud.planning import changes
+from pcloud.planning import obstacles
 
 SHOW_QUERY = {
     'type': 'object',

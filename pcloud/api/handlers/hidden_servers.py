@@ -3,7 +3,7 @@
 """``/os-pcloud-hidden-servers``."""
 
 from pcloud.api import call as api_call
-from pcloud.backend import servers
+from pcloud.backend.cells import servers
 
 
 def index(call: api_call.Call) -> dict:

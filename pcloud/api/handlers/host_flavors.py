@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
+from pcloud.moving import maintenance
+from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
-from pcloud.objects import maintenance
-from pcloud.objects import supplies
-from pcloud.rules import maintenance as maintenance_rules
+from pcloud.rules.moving import maintenance_windows as maintenance_rules
 
 
 def _view(call: api_call.Call) -> Callable[[host_flavors.Pool], dict]:
@@ -23,7 +23,7 @@ def index(call: api_call.Call) -> dict:
         pools = host_flavors.with_kinds(
             call.context, host_flavors.pools(call.context))
         return {'host_flavors': [views.detail(pool) for pool in pools]}
-    there = supplies.with_kinds(call.context, supplies.index(call.context))
+    there = free_hosts.with_kinds(call.context, free_hosts.index(call.context))
     return {'host_flavors': [views.show(supply.flavor) for supply in there]}
 
 
@@ -34,8 +34,8 @@ def show(call: api_call.Call) -> dict:
         pool, = host_flavors.with_kinds(
             call.context, [host_flavors.pool_of(call.context, flavor_id)])
         return {'host_flavor': views.detail(pool)}
-    supply, = supplies.with_kinds(
-        call.context, [supplies.show(call.context, flavor_id)])
+    supply, = free_hosts.with_kinds(
+        call.context, [free_hosts.show(call.context, flavor_id)])
     return {'host_flavor': views.show(supply.flavor)}
 
 

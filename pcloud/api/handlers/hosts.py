@@ -13,17 +13,17 @@ from pcloud.api import ownership
 from pcloud.api.policies import hosts as policies
 from pcloud.api.views import hosts as views
 from pcloud.api import wishes
-from pcloud.backend import availability_zones
+from pcloud.backend.aggregates import availability_zones
 from pcloud import exception
-from pcloud.moving import shown
+from pcloud.moving import drains
+from pcloud.moving import forecast
 from pcloud.objects import allocation
-from pcloud.objects import drains
 from pcloud.objects import hosts
-from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
-from pcloud.rules import constraints as rules
-from pcloud.rules import draining
+from pcloud.objects.placing import machine_constraints
 from pcloud.rules import forms
+from pcloud.rules.moving import draining
+from pcloud.rules.placing import constraints as rules
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -44,7 +44,7 @@ def _shown(
 ) -> list[dict]:
     """Return hosts with all that can be read of hosts."""
     view = _view(call)
-    whole = hosts.with_resources(call.context, pcloud, shown.complete(
+    whole = hosts.with_resources(call.context, pcloud, forecast.complete(
         call.context, pcloud, there))
     return [views.with_resources(view(host), host) for host in whole]
 
@@ -142,11 +142,11 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
                        body.get('release', False), body.get('deadline'))
     wishes.check(call, pcloud.owner, wishes.of_drain(wish))
     if body.get('dry_run'):
-        trial = shown.trial(call.context, pcloud, name, wish,
-                            body.get('together_with', ()))
+        trial = forecast.trial(call.context, pcloud, name, wish,
+                               body.get('together_with', ()))
         return views.tried(_view(call)(trial.host), trial.places)
     # The answer is read before the change, as `hosts.drain` has it.
-    trial = shown.trial(call.context, pcloud, name, wish)
+    trial = forecast.trial(call.context, pcloud, name, wish)
     hosts.drain(call.context, pcloud, name, wish)
     return _view(call)(trial.host)
 

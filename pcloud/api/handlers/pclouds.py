@@ -9,11 +9,10 @@ from pcloud.api import ownership
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud.api import wishes
-from pcloud.backend import pcloud_lists
+from pcloud.backend.aggregates import lists
 from pcloud import exception
 from pcloud.objects import homes
 from pcloud.objects import pclouds
-from pcloud.objects import usages
 
 CONF = cfg.CONF
 
@@ -36,7 +35,7 @@ def index(call: api_call.Call) -> dict:
     if everybody and not call.manages_all:
         raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
     project_id = None if everybody else call.project_id
-    there = pcloud_lists.index(
+    there = lists.index(
         call.context, project_id, call.query.get('name'))
     # Only the Pclouds of the page are read whole.
     page = pclouds.listed(call.context, [
@@ -54,7 +53,7 @@ def _add_usages(
     """Add what is free to the Pclouds that the caller may see whole."""
     own = [(pcloud, view) for pcloud, view in zip(page, shown, strict=True)
            if ownership.is_own(call, pcloud)]
-    known = usages.of_pclouds(call.context, [pcloud for pcloud, _ in own])
+    known = pclouds.usages(call.context, [pcloud for pcloud, _ in own])
     for pcloud, view in own:
         view.update(views.usage(known.get(pcloud.id)))
 

@@ -18,20 +18,20 @@ from pcloud.api.views import times
 from pcloud.api import wishes
 from pcloud.backend import flavors
 from pcloud import exception
-from pcloud.explain import bundle_requests
-from pcloud.moving import rebalances
 from pcloud.objects import pclouds
-from pcloud.rules import draining
-from pcloud.rules import rebalance_rows
-from pcloud.rules import rebalancing
+from pcloud.planning import bundles
+from pcloud.planning.programs import relocation
+from pcloud.planning import rebalance
+from pcloud.rules.moving import assignments
+from pcloud.rules.moving import draining
 
 MOST_SERVERS = 1000
 
 _NUMBER = {'type': 'string',
            'pattern': rf'^([1-9][0-9]{{0,2}}|{MOST_SERVERS})\Z',
            'description': f'a whole number from 1 to {MOST_SERVERS}'}
-_GOAL = {'type': 'string', 'enum': list(rebalancing.GOALS),
-         'description': f'one of {", ".join(rebalancing.GOALS)}'}
+_GOAL = {'type': 'string', 'enum': list(relocation.GOALS),
+         'description': f'one of {", ".join(relocation.GOALS)}'}
 _MOVES = [draining.LIVE, draining.ANY]
 _MOVE = {'type': 'string', 'enum': _MOVES,
          'description': f'one of {", ".join(_MOVES)}'}
@@ -60,7 +60,7 @@ QUESTION = {
 
 BEGIN_BODY = types.body(
     'rebalance',
-    {'valid_for': {'type': 'string', 'maxLength': rebalances.LONGEST,
+    {'valid_for': {'type': 'string', 'maxLength': rebalance.LONGEST,
                    'pattern': r'^[A-Za-z0-9._=-]+\Z',
                    'description': 'as the plan has it'}, **_QUESTION},
     required=['valid_for'])
@@ -77,7 +77,7 @@ def show(call: api_call.Call) -> dict:
     Rule: reference-rebalancing
     """
     pcloud = ownership.own_pcloud(call)
-    return {'rebalance': _view(rebalances.propose(
+    return {'rebalance': _view(rebalance.propose(
         call.context, pcloud, _question(call, pcloud, call.query)))}
 
 
@@ -91,7 +91,7 @@ def begin(call: api_call.Call) -> dict:
     """
     pcloud = ownership.own_pcloud(call)
     wishes.check(call, pcloud.owner, [wishes.REBALANCE])
-    return {'rebalance': _view(rebalances.begin(
+    return {'rebalance': _view(rebalance.begin(
         call.context, pcloud, _question(call, pcloud, _asked(call, pcloud)),
         call.body['valid_for']))}
 
@@ -101,7 +101,7 @@ def end(call: api_call.Call) -> None:
 
     Rule: reference-rebalancing-end
     """
-    rebalances.end(call.context, ownership.own_pcloud(call))
+    rebalance.end(call.context, ownership.own_pcloud(call))
 
 
 def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:
@@ -111,7 +111,7 @@ def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:
     """
     if 'goal' in call.body:
         return call.body
-    asked = rebalances.asked(call.body['valid_for'])
+    asked = rebalance.asked(call.body['valid_for'])
     if not isinstance(asked, dict) or not jsonschema.Draft202012Validator(
             QUESTION).is_valid(asked):
         raise exception.RebalanceOutdated(pcloud=pcloud.id)
@@ -120,25 +120,25 @@ def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:
 
 def _question(
     call: api_call.Call, pcloud: pclouds.Pcloud, asked: Mapping,
-) -> rebalances.Question:
+) -> rebalance.Question:
     """Read a goal.
 
     :param asked: the query, the body, or what a plan was made for
     :raises: `exception.Invalid`, `exception.FlavorNotFound`,
         `exception.FlavorUnusable`
     """
-    fits = asked['goal'] == rebalancing.FIT
+    fits = asked['goal'] == relocation.FIT
     given = {'flavor', 'count'} & asked.keys()
     if fits and 'flavor' not in given:
         raise exception.Invalid(
             'Invalid input for field/attribute flavor. The goal '
-            f'{rebalancing.FIT} needs a flavor.')
+            f'{relocation.FIT} needs a flavor.')
     if given and not fits:
         raise exception.Invalid(
             'Invalid input for field/attribute goal. A flavor and a '
-            f'count are for the goal {rebalancing.FIT}.')
+            f'count are for the goal {relocation.FIT}.')
     # A query has texts; to JSON's schemas 2.0 is a whole number.
-    return rebalances.Question(
+    return rebalance.Question(
         int(asked.get('max_moves', MOST_SERVERS)),
         asked.get('move', draining.LIVE),
         _bundle(call, pcloud, asked['flavor'], int(asked.get('count', 1)))
@@ -147,15 +147,15 @@ def _question(
 
 def _bundle(
     call: api_call.Call, pcloud: pclouds.Pcloud, flavor_id: str, count: int,
-) -> bundle_requests.Bundle:
+) -> bundles.Bundle:
     flavor, = flavors.by_ids(call.context, [flavor_id])
-    return bundle_requests.make(
+    return bundles.make(
         call.context, pcloud,
-        [bundle_requests.Entry(flavor, count, False)],
+        [bundles.Entry(flavor, count, False)],
         projects.known_domain(call.context, pcloud.owner))
 
 
-def _view(proposal: rebalances.Proposal) -> dict:
+def _view(proposal: rebalance.Proposal) -> dict:
     """Return a plan for the owner, with the owner's names of hosts."""
     return {
         'moves': [{'server': each.server, 'from': each.source.name,
@@ -176,7 +176,7 @@ def _view(proposal: rebalances.Proposal) -> dict:
 
 
 def _steps(
-    steps: Sequence[Sequence[rebalances.ServerMove]],
+    steps: Sequence[Sequence[rebalance.ServerMove]],
 ) -> Iterator[list[int]]:
     """Yield the places of each step's moves in the list of all moves."""
     number = itertools.count()
@@ -184,7 +184,7 @@ def _steps(
         yield [next(number) for _ in step]
 
 
-def _stopped(stopped: rebalance_rows.Stopped | None) -> dict | None:
+def _stopped(stopped: assignments.Stopped | None) -> dict | None:
     if stopped is None:
         return None
     return {'at': times.shown_seconds(stopped.at), 'reason': stopped.reason}

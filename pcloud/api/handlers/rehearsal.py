@@ -6,13 +6,13 @@ import dataclasses
 
 from pcloud.api import call as api_call
 from pcloud.api import ownership
-from pcloud.explain import rehearsals
+from pcloud.planning import rehearse
 
 SHOW_QUERY = {
     'type': 'object',
     'properties': {'lose': {
-        'type': 'string', 'enum': list(rehearsals.LOSSES),
-        'description': f'one of {", ".join(rehearsals.LOSSES)}'}},
+        'type': 'string', 'enum': list(rehearse.LOSSES),
+        'description': f'one of {", ".join(rehearse.LOSSES)}'}},
     'additionalProperties': False,
 }
 
@@ -23,11 +23,11 @@ def show(call: api_call.Call) -> dict:
     Rule: reference-planning-rehearsal
     """
     pcloud = ownership.own_pcloud(call)
-    return {'rehearsal': _view(rehearsals.rehearse(
-        call.context, pcloud, call.query.get('lose', rehearsals.HOST)))}
+    return {'rehearsal': _view(rehearse.rehearse(
+        call.context, pcloud, call.query.get('lose', rehearse.HOST)))}
 
 
-def _view(rehearsal: rehearsals.Rehearsal) -> dict:
+def _view(rehearsal: rehearse.Rehearsal) -> dict:
     """Return a rehearsal for the owner, with the owner's names of hosts."""
     worst = rehearsal.worst
     return {
@@ -39,7 +39,7 @@ def _view(rehearsal: rehearsals.Rehearsal) -> dict:
             rehearsal.lose: worst.name, 'servers': worst.least},
         'losses': [{
             rehearsal.lose: lost.name,
-            **({} if rehearsal.lose == rehearsals.HOST else
+            **({} if rehearsal.lose == rehearse.HOST else
                {'hosts': list(lost.hosts)}),
             'servers': lost.servers,
             'survives': lost.survives,

@@ -10,7 +10,7 @@ from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import group_room
 from pcloud.objects import pclouds
-from pcloud.rules import colocation
+from pcloud.rules.placing import colocation
 
 # Of one request.
 MOST_FLAVORS, MOST_SERVERS = 100, 1000

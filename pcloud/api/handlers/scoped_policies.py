@@ -16,16 +16,16 @@ from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
 from pcloud.api import wishes
-from pcloud.backend import availability_zones
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud.objects import host_flavors
-from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
-from pcloud.objects import scoped_policies
-from pcloud.rules import affinity
-from pcloud.rules import constraints as constraint_rules
-from pcloud.rules import default_pcloud
+from pcloud.objects.placing import machine_constraints
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import affinity
+from pcloud.rules.placing import constraints as constraint_rules
+from pcloud.rules.placing import default_pcloud
 
 # Member -> scopes with the member. Rule: reference-scoped-policies-members
 _SCOPES = {

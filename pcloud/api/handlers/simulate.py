@@ -10,8 +10,8 @@ from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud.backend import flavors
 from pcloud import exception
-from pcloud.explain import bundle_requests
-from pcloud.explain import bundles
+from pcloud.planning import bundles
+from pcloud.planning import simulate
 
 MOST_FLAVORS, MOST_SERVERS = 20, 1000
 
@@ -54,20 +54,20 @@ def ask(call: api_call.Call) -> dict:
             f'{MOST_SERVERS} at most.')
     wanted = flavors.by_ids(call.context, [each['flavor'] for each in asked])
     try:
-        bundle = bundle_requests.make(call.context, pcloud, [
-            bundle_requests.Entry(flavor, count, each.get('apart', False))
+        bundle = bundles.make(call.context, pcloud, [
+            bundles.Entry(flavor, count, each.get('apart', False))
             for flavor, count, each in zip(wanted, counts, asked)],
             projects.known_domain(call.context, pcloud.owner))
     except exception.PcloudUnusable as error:
-        return {'simulate': _view(bundles.refused(
+        return {'simulate': _view(simulate.refused(
             str(error.details['reason'])))}
-    return {'simulate': _view(bundles.simulate(
-        call.context, pcloud, bundles.Question(
+    return {'simulate': _view(simulate.simulate(
+        call.context, pcloud, simulate.Question(
             bundle, call.body.get('include_disabled', False),
             call.body.get('without', ()))))}
 
 
-def _view(simulation: bundles.Simulation) -> dict:
+def _view(simulation: simulate.Simulation) -> dict:
     """Return a simulation for the owner, with the owner's names of hosts."""
     return {
         'fits': simulation.fits,

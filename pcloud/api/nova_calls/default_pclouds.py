@@ -17,11 +17,11 @@ from nova.compute import api
 from nova import context as nova_context
 from nova import exception as nova_exception
 
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud import exception
-from pcloud.objects import scoped_policies
-from pcloud.rules import default_pcloud
-from pcloud.rules import hints as hint_rules
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import default_pcloud
+from pcloud.rules.placing import hints as hint_rules
 
 # From this version on a server may name a host.
 _HOST = api_version_request.APIVersionRequest('2.74')

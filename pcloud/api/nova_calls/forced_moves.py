@@ -28,12 +28,12 @@ from oslo_log import log as logging
 from oslo_utils import strutils
 
 from pcloud.api.nova_calls import dispatch
-from pcloud.backend import computes
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.cells import computes
 from pcloud import exception
-from pcloud.rules import access
-from pcloud.rules import hints
-from pcloud.rules import text
+from pcloud.rules.placing import access
+from pcloud.rules.placing import hints
+from pcloud import text
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)

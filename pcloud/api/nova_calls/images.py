@@ -22,9 +22,9 @@ from oslo_utils import uuidutils
 
 from pcloud.api import constraint_levels
 from pcloud import exception
-from pcloud.objects import machine_constraints
-from pcloud.rules import colocation
-from pcloud.rules import constraints as constraint_rules
+from pcloud.objects.placing import machine_constraints
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import constraints as constraint_rules
 
 CONF = cfg.CONF
 
@@ -126,7 +126,7 @@ def check_flag(
     :param extra_spec: the permission to co-locate of the server's flavor, None
         where the flavor has none
     :param properties_: the properties of the image
-    :raises: as `rules.colocation.check`
+    :raises: as `rules.placing.colocation.check`
     """
     colocation.check(wish, colocation.flag(
         extra_spec, properties_.get(colocation.IMAGE_PROPERTY)))

@@ -19,12 +19,12 @@ from nova.policies import shelve
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.cells import shelved_servers
 from pcloud.backend import request_specs
-from pcloud.backend import shelved_servers
 from pcloud import exception
-from pcloud.rules import colocation
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import hints as hint_rules
 
 
 def check(call: dispatch.NovaCall) -> None:

@@ -25,10 +25,10 @@ from nova.api.openstack.compute import servers as nova_servers
 from nova.policies import aggregates
 
 from pcloud.api.nova_calls import dispatch
-from pcloud.backend import readings
-from pcloud.backend import rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
 from pcloud import exception
-from pcloud.objects import values
+from pcloud.objects.placing import right_values
 
 _Check: TypeAlias = Callable[
     [dispatch.NovaCall, Iterable[tuple[str, str]]], None]
@@ -75,9 +75,9 @@ def _check_metadata(
 ) -> None:
     for key, value in items:
         with _naming(key):
-            values.check_metadata(key, value)
+            right_values.check_metadata(key, value)
             if key in readings.RATIOS and _is_for_pcloud(call, dict(items)):
-                values.check_ratio(key, value)
+                right_values.check_ratio(key, value)
 
 
 def _is_for_pcloud(
@@ -97,7 +97,7 @@ def _is_for_pcloud(
         # Nova leaves the conversion of such an id to the database.
         return True
     aggregate = rows.of_id(context, int(aggregate_id))
-    return aggregate is not None and values.is_ratio_of_pcloud(
+    return aggregate is not None and right_values.is_ratio_of_pcloud(
         aggregate.name, {**aggregate.metadata, **new})
 
 
@@ -106,7 +106,7 @@ def _check_extra_specs(
 ) -> None:
     for key, value in items:
         with _naming(key):
-            values.check_extra_spec(key, value)
+            right_values.check_extra_spec(key, value)
 
 
 def _check_properties(
@@ -114,7 +114,7 @@ def _check_properties(
 ) -> None:
     for key, value in items:
         with _naming(key):
-            values.check_image_property(key, value)
+            right_values.check_image_property(key, value)
 
 
 @contextlib.contextmanager

@@ -32,23 +32,23 @@ from pcloud.api import constraint_levels
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import default_pclouds
 from pcloud.api.nova_calls import dispatch
-from pcloud.api.nova_calls import growing
+from pcloud.api.nova_calls import growing_launches
 from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import shown_hints
 from pcloud.api.policies import others as rights
-from pcloud.backend import isolation
-from pcloud.backend import launch_rows
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import launch_rows
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import affinity_keys
-from pcloud.objects import machine_constraints
-from pcloud.objects import scoped_policies
-from pcloud.rules import affinity
-from pcloud.rules import colocation
-from pcloud.rules import default_pcloud
-from pcloud.rules import hints as hint_rules
-from pcloud.rules import locality
-from pcloud.rules import text
+from pcloud.objects.placing import affinity_keys
+from pcloud.objects.placing import machine_constraints
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import affinity
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import default_pcloud
+from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import locality
+from pcloud import text
 
 CONF = cfg.CONF
 
@@ -68,7 +68,7 @@ def prepare(
     well-formed.
 
     :raises: `exception.Invalid` for hints that Nova would not read, and as
-        `checked` and `growing.check`
+        `checked` and `growing_launches.check`
     """
     if not call.is_of(nova_servers.ServersController, _CREATE):
         return
@@ -86,7 +86,7 @@ def prepare(
         hints = {**hints, **launch.record}
         call.hand_on({**body, name: hints})
     if launch.default is not None and launch.default.growth is not None:
-        growing.check(
+        growing_launches.check(
             call.context, launch.default, server, hints,
             _flavor_id(server.get('flavorRef')), launch.properties)
 
@@ -131,7 +131,7 @@ def checked(
     :param version: the microversion of the call
     :raises: `exception.InvalidHint`, `exception.InvalidValue`,
         `exception.Invalid` for hints that are not for users or are repeated,
-        and as `rules.locality.check`, `constraint_levels.read`,
+        and as `rules.placing.locality.check`, `constraint_levels.read`,
         `machine_constraints.check_attributes`, `images.constraints`,
         `images.check_flag` and `default_pclouds.usable`
     """

@@ -17,8 +17,8 @@ import json
 import re
 
 from pcloud import exception
-from pcloud.rules import constraints
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import hints as hint_rules
 
 # The member of a server in an answer.
 _SHOWN_HINTS = 'scheduler_hints'

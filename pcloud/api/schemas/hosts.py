@@ -3,9 +3,9 @@
 """Bodies of ``/os-pclouds/{id}/hosts``."""
 
 from pcloud.api.schemas import types
-from pcloud.rules import access
-from pcloud.rules import draining
 from pcloud.rules import forms
+from pcloud.rules.moving import draining
+from pcloud.rules.placing import access
 
 add = types.body(
     'host',

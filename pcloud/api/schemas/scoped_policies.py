@@ -3,9 +3,9 @@
 """Bodies of ``/os-pcloud-policies``."""
 
 from pcloud.api.schemas import types
-from pcloud.objects import scoped_policies
-from pcloud.rules import default_pcloud
+from pcloud.objects.placing import scoped_policies
 from pcloud.rules import forms
+from pcloud.rules.placing import default_pcloud
 
 scope = {'type': 'string', 'enum': list(scoped_policies.SCOPES),
          'description': f'one of {", ".join(scoped_policies.SCOPES)}'}

@@ -8,9 +8,9 @@ sentence "it has to be"; the error of a wrong value shows the description.
 """
 
 from pcloud.rules import forms
-from pcloud.rules import maintenance
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import maintenance_windows
 from pcloud.rules import ratios
-from pcloud.rules import reactions
 from pcloud.rules import units as unit_rules
 
 # Nova's databases keep characters of the basic multilingual plane only;
@@ -30,9 +30,9 @@ moment = {**text, 'description': 'a moment in ISO 8601, such as '
                                  '2026-12-31T23:59:59Z'}
 
 maintenance_reason = {
-    'type': 'string', 'maxLength': maintenance.REASON_LENGTH,
+    'type': 'string', 'maxLength': maintenance_windows.REASON_LENGTH,
     'pattern': rf'^{_NO_CONTROL}*\Z',
-    'description': f'at most {maintenance.REASON_LENGTH} characters, '
+    'description': f'at most {maintenance_windows.REASON_LENGTH} characters, '
                    f'{_PRINTED}'}
 
 constraints = {'type': 'string', 'maxLength': 4096,
@@ -122,9 +122,9 @@ def body(name: str, properties: dict, required: list[str]) -> dict:
     }
 
 
-maintenance_policy = {'enum': [*reactions.POLICIES, None],
-                      'description': 'one of '
-                                     f'{", ".join(reactions.POLICIES)}'}
+maintenance_policy = {
+    'enum': [*maintenance_policies.POLICIES, None],
+    'description': f'one of {", ".join(maintenance_policies.POLICIES)}'}
 
 ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0,
          'maximum': ratios.MOST}

@@ -4,7 +4,7 @@
 
 from pcloud.api.views import maintenance
 from pcloud.api.views import times
-from pcloud.backend import computes
+from pcloud.backend.cells import computes
 from pcloud.objects import host_flavors
 from pcloud.rules import host_resources
 

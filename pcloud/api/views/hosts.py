@@ -8,7 +8,7 @@ from pcloud.api.views import blockers
 from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.objects import hosts
-from pcloud.rules import draining
+from pcloud.rules.moving import draining
 
 
 def show(host: hosts.Host) -> dict:

@@ -2,7 +2,7 @@
 """How the maintenance of a host is shown."""
 
 from pcloud.api.views import times
-from pcloud.rules import maintenance as rules
+from pcloud.rules.moving import maintenance_windows as rules
 
 
 def show(maintenance: rules.Maintenance) -> dict:

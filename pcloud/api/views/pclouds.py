@@ -3,8 +3,7 @@
 """How a Pcloud is shown."""
 
 from pcloud.objects import pclouds
-from pcloud.objects import usages
-from pcloud.rules import reactions
+from pcloud.rules.moving import maintenance_policies
 
 
 def summary(pcloud: pclouds.Pcloud) -> dict:
@@ -27,12 +26,12 @@ def detail(pcloud: pclouds.Pcloud) -> dict:
 
 
 def _policy(pcloud: pclouds.Pcloud) -> dict:
-    if pcloud.maintenance_policy == reactions.STAY:
+    if pcloud.maintenance_policy == maintenance_policies.STAY:
         return {}
     return {'maintenance_policy': pcloud.maintenance_policy}
 
 
-def usage(known: usages.Usage | None) -> dict:
+def usage(known: pclouds.Usage | None) -> dict:
     """Return what is free in a Pcloud, and how many servers there are.
 
     :param known: None while the cell of a host does not answer

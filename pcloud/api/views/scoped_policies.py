@@ -5,10 +5,10 @@
 from collections.abc import Mapping
 
 from pcloud import exception
-from pcloud.objects import machine_constraints
-from pcloud.objects import scoped_policies
-from pcloud.rules import constraints as rules
-from pcloud.rules import default_pcloud as rules_of_default
+from pcloud.objects.placing import machine_constraints
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import default_pcloud as rules_of_default
 
 
 def head(policy: scoped_policies.Policy) -> dict:

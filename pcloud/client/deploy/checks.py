@@ -17,8 +17,8 @@ from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
-from pcloud.rules import colocation
-from pcloud.rules import hints
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import hints
 
 # Finds an image by its id or name, or raises a ClientError.
 FindImage = Callable[[str], servers.Image]

@@ -14,8 +14,8 @@ from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
-from pcloud.rules import default_pcloud
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import default_pcloud
+from pcloud.rules.placing import hints as hint_rules
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 
 # What serves, or may come to serve, and is stopped before a deletion.
 _RUNNING = frozenset((servers.ACTIVE, *servers.SETTLING)) - {servers.BUILD}

@@ -22,7 +22,7 @@ from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 
 ADDED, REMOVED, STOPPED = 'added', 'removed', 'stopped'
 # What a call to Nova may raise.

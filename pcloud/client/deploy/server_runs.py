@@ -18,8 +18,8 @@ from keystoneauth1 import exceptions as ksa_exceptions
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.rules import colocation
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import hints as hint_rules
 
 # Seconds between two looks at a server.
 POLL_INTERVAL = 2

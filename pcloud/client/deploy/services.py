@@ -19,9 +19,9 @@ import datetime
 
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.rules import colocation
 from pcloud.rules import forms
-from pcloud.rules import hints
+from pcloud.rules.placing import colocation
+from pcloud.rules.placing import hints
 
 # Metadata of a unit: the service that the unit is scaled with.
 SCALE_WITH = 'pcloud_scale_with'
@@ -318,7 +318,7 @@ def co_location_problem(flavor: servers.Flavor, image: servers.Image,
 
     :param co_located: whether the server is to be co-located
 
-    The rule is `pcloud.rules.colocation.is_permitted`.
+    The rule is `pcloud.rules.placing.colocation.is_permitted`.
     """
     extra_spec = flavor.extra_specs.get(colocation.EXTRA_SPEC)
     image_property = image.properties.get(colocation.IMAGE_PROPERTY)

@@ -80,7 +80,7 @@ class SetPcloudAttribute(common.PcloudCommand):
 
 def has_passed(name: str, value: str) -> bool:
     """Whether an attribute is a date of a reboot which has passed."""
-    from pcloud.rules import attributes
+    from pcloud.rules.placing import attributes
     return (name == attributes.REBOOT and
             attributes.reboot(value) <= datetime.datetime.now(datetime.UTC))
 
@@ -118,9 +118,9 @@ def _check(name: str, value: str) -> None:
     :raises osc_lib.exceptions.CommandError: for what no host can have; for
         a value that is not right for the name, `attributes.read` raises
     """
-    from pcloud.rules import attributes
-    from pcloud.rules import constraints
     from pcloud.rules import forms
+    from pcloud.rules.placing import attributes
+    from pcloud.rules.placing import constraints
     if not re.fullmatch(forms.ATTRIBUTE_NAME, name):
         raise osc_exceptions.CommandError(
             f"'{name}' is not a possible name; it has to be 1 to 64 letters, "

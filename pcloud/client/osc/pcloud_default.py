@@ -32,7 +32,7 @@ class SetPcloudDefault(common.PcloudCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the Pcloud, the mode and the project."""
-        from pcloud.rules import default_pcloud
+        from pcloud.rules.placing import default_pcloud
         parser.add_argument(
             'pcloud', metavar='<pcloud>',
             help='Pcloud (name or id) that the project is a tenant of')

@@ -13,7 +13,7 @@ from osc_lib import exceptions as osc_exceptions
 from pcloud.client import display
 from pcloud.client.osc import common
 from pcloud.client import rebalance_runs
-from pcloud.rules import text
+from pcloud import text
 
 if typing.TYPE_CHECKING:
     from pcloud.client import plan_resources

@@ -11,7 +11,7 @@ import typing
 
 from pcloud.client import display
 from pcloud.client.osc import common
-from pcloud.rules import text
+from pcloud import text
 
 if typing.TYPE_CHECKING:
     from pcloud.client import plan_resources

@@ -10,7 +10,7 @@ either, and the filters are not safe without both.
 from oslo_config import cfg
 
 from pcloud import conf
-from pcloud.scheduler import destinations
+from pcloud.growth import destinations
 from pcloud.scheduler.filters import affinity
 from pcloud.scheduler.filters import colocation
 from pcloud.scheduler.filters import constraints

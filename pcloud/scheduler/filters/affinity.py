@@ -12,7 +12,7 @@ import random
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.rules import reasons
+from pcloud.rules.placing import reasons
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import request_keys

@@ -16,7 +16,7 @@ from nova.scheduler import host_manager
 from oslo_log import log as logging
 
 from pcloud import exception
-from pcloud.rules import reasons
+from pcloud.rules.placing import reasons
 from pcloud.scheduler import memo
 from pcloud.scheduler import request
 from pcloud.scheduler import siblings

@@ -14,12 +14,12 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.backend.cells import servers
 from pcloud.backend import flavors
-from pcloud.backend import servers
 from pcloud import exception
 from pcloud.rules import capacity
-from pcloud.rules import colocation as rules
-from pcloud.rules import reasons
+from pcloud.rules.placing import colocation as rules
+from pcloud.rules.placing import reasons
 from pcloud.scheduler import candidates
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import request
@@ -28,9 +28,9 @@ from pcloud.scheduler import request
 class ColocationFilter(base.ListFilter):
     """Keep hosts with the servers to be co-located with.
 
-    The meaning of the hints is in `rules.colocation`. Only servers of the same
-    project count. A wish which no host can meet ends the request, so the
-    server's fault states the reason.
+    The meaning of the hints is in `rules.placing.colocation`. Only servers of
+    the same project count. A wish which no host can meet ends the request, so
+    the server's fault states the reason.
 
     A server placed before is being moved: the server follows the service of
     ``with``, or else the parent of ``in``; ``beside`` and ``room_for`` do not

@@ -11,10 +11,10 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud import exception
-from pcloud.objects import machine_constraints
-from pcloud.rules import constraints as rules
-from pcloud.rules import machines
-from pcloud.rules import reasons
+from pcloud.objects.placing import machine_constraints
+from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import machines
+from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity

@@ -10,8 +10,8 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
-from pcloud.rules import free_memory
-from pcloud.rules import reasons
+from pcloud.rules.placing import free_memory
+from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 
 CONF = cfg.CONF

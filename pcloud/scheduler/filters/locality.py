@@ -12,13 +12,13 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.backend import expected_places
-from pcloud.backend import servers
+from pcloud.backend.cells import expected_places
+from pcloud.backend.cells import servers
 from pcloud import exception
-from pcloud.objects import host_attributes as inherited
-from pcloud.rules import attributes as attribute_rules
-from pcloud.rules import locality as rules
-from pcloud.rules import reasons
+from pcloud.objects.placing import host_attributes as inherited
+from pcloud.rules.placing import attributes as attribute_rules
+from pcloud.rules.placing import locality as rules
+from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import memo
@@ -33,10 +33,10 @@ _NOWHERE = ('no host that could take the server is where the hints near and '
 class LocalityFilter(base.ListFilter):
     """Keep hosts near to or far from servers of the same project.
 
-    `rules.locality.passing_hosts` decides which hosts are kept. The hosts of
-    servers and the servers of tags are looked up once per request. A strict
-    wish which no host can meet ends the request, so the server's fault states
-    the reason.
+    `rules.placing.locality.passing_hosts` decides which hosts are kept. The
+    hosts of servers and the servers of tags are looked up once per request. A
+    strict wish which no host can meet ends the request, so the server's fault
+    states the reason.
 
     Nova uses the hosts kept for the first server of a multi-create for all its
     servers, so for several servers the filter drops only hosts that a strict

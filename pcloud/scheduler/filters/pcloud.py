@@ -13,10 +13,10 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_log import log as logging
 
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud import exception
-from pcloud.rules import access
-from pcloud.rules import reasons
+from pcloud.rules.placing import access
+from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import group_places
 from pcloud.scheduler import request

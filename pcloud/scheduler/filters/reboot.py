@@ -12,8 +12,8 @@ from nova.scheduler import host_manager
 from oslo_config import cfg
 
 from pcloud import exception
-from pcloud.rules import attributes as rules
-from pcloud.rules import reasons
+from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
 

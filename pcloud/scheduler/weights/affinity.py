@@ -10,7 +10,7 @@ from nova import objects
 from nova.scheduler import weights
 from oslo_config import cfg
 
-from pcloud.rules import affinity as rules
+from pcloud.rules.placing import affinity as rules
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler import request_keys
 from pcloud.scheduler import siblings

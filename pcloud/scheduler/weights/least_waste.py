@@ -10,7 +10,7 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud import exception
-from pcloud.rules import machines
+from pcloud.rules.placing import machines
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import host_holdings
 from pcloud.scheduler import host_kinds

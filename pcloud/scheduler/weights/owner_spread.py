@@ -10,8 +10,8 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.backend import servers
-from pcloud.rules import spread
+from pcloud.backend.cells import servers
+from pcloud.rules.placing import spread
 from pcloud.scheduler import host_kinds
 from pcloud.scheduler import memo
 from pcloud.scheduler import siblings

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from pcloud.rules import attributes as rules
+from pcloud.rules.placing import attributes as rules
 from pcloud.scheduler.weights import base
 
 

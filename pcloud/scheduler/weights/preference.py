@@ -10,7 +10,7 @@ from fractions import Fraction
 from nova import objects
 from nova.scheduler import weights
 
-from pcloud.rules import affinity as rules
+from pcloud.rules.placing import affinity as rules
 from pcloud.scheduler import siblings
 from pcloud.scheduler.weights import base
 

@@ -7,7 +7,7 @@ import datetime
 
 from oslo_config import cfg
 
-from pcloud.rules import attributes as rules
+from pcloud.rules.placing import attributes as rules
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler.weights import base
 

@@ -44,7 +44,7 @@ from oslo_config import cfg
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import prefilter
 from pcloud.tests.benchmarks import clouds

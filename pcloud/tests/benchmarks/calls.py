@@ -34,7 +34,7 @@ from nova.scheduler import host_manager
 from paste import deploy
 import webob
 
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud import names
 from pcloud.scheduler import filters
 from pcloud.scheduler import prefilter

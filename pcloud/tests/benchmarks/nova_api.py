@@ -25,7 +25,7 @@ from oslo_utils import uuidutils
 from paste import deploy
 import webob
 
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.tests.benchmarks import clouds
 from pcloud.tests.benchmarks import images
 from pcloud.tests.benchmarks import meter

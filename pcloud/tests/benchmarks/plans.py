@@ -19,15 +19,15 @@ import random
 import statistics
 import time
 
-from pcloud import planner
+from pcloud.planning.programs import filling
+from pcloud.planning.programs import fitting
+from pcloud.planning.programs import losses
+from pcloud.planning.programs import packing
+from pcloud.planning.programs import relocation
+from pcloud.planning.programs import relocation_search
+from pcloud.planning.programs import shortages
+from pcloud.planning.programs import solvers
 from pcloud.rules import capacity
-from pcloud.rules import filling
-from pcloud.rules import fitting
-from pcloud.rules import losses
-from pcloud.rules import packing
-from pcloud.rules import rebalance_plans
-from pcloud.rules import rebalancing
-from pcloud.rules import shortages
 from pcloud.tests.benchmarks import results
 
 _HOSTS, _SERVERS, _WORLDS = 100, 500, 20
@@ -67,10 +67,10 @@ def _pack(seed: int) -> tuple[bool, float]:
     hosts = [_host(chance) for _ in range(_HOSTS)]
     kinds = _kinds(chance)
     began = time.process_time()
-    made = packing.plan(kinds, hosts, planner.Solver(planner.DECIDING))
+    made = packing.plan(kinds, hosts, solvers.Solver(solvers.DECIDING))
     is_decided = made.least == made.most
     if made.least < _SERVERS:
-        solve = planner.Solver(planner.TELLING).within(planner.EACH)
+        solve = solvers.Solver(solvers.TELLING).within(solvers.EACH)
         shortages.of_hosts(kinds, hosts, _NEW, solve)
         for name in fitting.classes(kinds):
             shortages.of_class(kinds, hosts, name, solve)
@@ -109,11 +109,11 @@ def _rehearse(seed: int) -> tuple[bool, float]:
     made = losses.cases(kinds, hosts, [
         losses.Loss(its, frozenset([place]))
         for place, its in enumerate(numbers)],
-        planner.Solver(planner.DECIDING))
+        solvers.Solver(solvers.DECIDING))
     losses.more_hosts(sorted(
         (each for each in made if each.survives is not True),
         key=lambda each: each.left, reverse=True), _NEW,
-        planner.Solver(planner.TELLING).within(planner.EACH))
+        solvers.Solver(solvers.TELLING).within(solvers.EACH))
     return (all(each.survives is not None for each in made),
             time.process_time() - began)
 
@@ -129,15 +129,15 @@ def _rebalance(most: int, seed: int) -> tuple[bool, float]:
     hosts, numbers = zip(*(
         _filled(chance, kinds, 0.3 + 0.5 * seed / _WORLDS)
         for _ in range(_HOSTS)))
-    world = rebalancing.World(
-        [rebalancing.Host(host.free, host.most, can_be_freed=any(its))
+    world = relocation.World(
+        [relocation.Host(host.free, host.most, can_be_freed=any(its))
          for host, its in zip(hosts, numbers)],
-        [rebalancing.Kind(kind.amounts, its)
+        [relocation.Kind(kind.amounts, its)
          for kind, its in zip(kinds, zip(*numbers))])
     began = time.process_time()
-    found = rebalance_plans.best(
-        world, rebalancing.Goal(most),
-        planner.Solver(planner.MOVES).within(planner.EACH_OF_MOVES))
+    found = relocation_search.best(
+        world, relocation.Goal(most),
+        solvers.Solver(solvers.MOVES).within(solvers.EACH_OF_MOVES))
     return found.exact, time.process_time() - began
 
 
@@ -169,19 +169,19 @@ def measure(worlds: int) -> Iterator[results.Row]:
 
     The solver's time is most of a plan with all moves, which is not judged.
     """
-    if not planner.is_there():
+    if not solvers.is_there():
         yield results.Row('Plans', 'plans, longest', 'proven', None, most=0,
                           why='highspy solves plans')
         return
-    limit = planner.DECIDING + planner.TELLING
+    limit = solvers.DECIDING + solvers.TELLING
     yield from _rows('whether servers fit', _pack, worlds, limit, _MOST)
     yield from _rows('whether each host may fail', _rehearse, worlds, limit,
                      _MOST)
     yield from _rows(
         f'rebalance, at most {_FEW_MOVES} moves',
-        functools.partial(_rebalance, _FEW_MOVES), worlds, planner.MOVES,
+        functools.partial(_rebalance, _FEW_MOVES), worlds, solvers.MOVES,
         _MOST)
     yield from _rows(
         f'rebalance, at most {_ALL_MOVES:,} moves',
-        functools.partial(_rebalance, _ALL_MOVES), worlds, planner.MOVES,
+        functools.partial(_rebalance, _ALL_MOVES), worlds, solvers.MOVES,
         None)

@@ -15,7 +15,7 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 import testtools
 
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud import names
 from pcloud.tests.benchmarks import meter
 from pcloud.tests.concurrency import mariadb

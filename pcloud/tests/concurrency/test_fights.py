@@ -16,7 +16,7 @@ from oslo_utils import timeutils
 import testtools
 
 from pcloud.audit import all_checks
-from pcloud.backend import journal
+from pcloud.backend.changes import journal
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.support import bulk

@@ -14,7 +14,7 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 import testtools
 
-from pcloud.backend import sticky_rows
+from pcloud.backend.aggregates import sticky_copies
 from pcloud.tests.concurrency import mariadb
 
 _SCHEDULERS = 2
@@ -51,13 +51,13 @@ class StickyRowsTest(testtools.TestCase):
 
         def write():
             try:
-                sticky_rows.write(nova_context.get_admin_context(),
-                                  uuidutils.generate_uuid(), 'text')
+                sticky_copies.write(nova_context.get_admin_context(),
+                                    uuidutils.generate_uuid(), 'text')
             except Exception as error:
                 failures.append(error)
 
         threads = [threading.Thread(target=write) for _ in range(_SCHEDULERS)]
-        with mock.patch.object(sticky_rows.sa, 'insert', insert_together):
+        with mock.patch.object(sticky_copies.sa, 'insert', insert_together):
             for each in threads:
                 each.start()
             for each in threads:

@@ -12,7 +12,7 @@ import uuid
 import testtools
 
 from pcloud.api import routes
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.tests.concurrency import cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.support import calls

@@ -9,7 +9,7 @@ import sys
 import time
 import uuid
 
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.tests.sandbox import base
 from pcloud_sandbox.configuration import layout
 from pcloud_sandbox.configuration import settings

@@ -9,7 +9,7 @@ project, of a host flavor, or the name of a host attribute.
 import collections
 from collections.abc import Iterable
 
-from pcloud.rules import draining
+from pcloud.rules.moving import draining
 from pcloud.tests.soak import rows
 from pcloud.tests.support import bulk
 

@@ -30,7 +30,7 @@ import sqlalchemy as sa
 from pcloud import conf as pcloud_conf
 from pcloud import names
 from pcloud.objects import host_resources
-from pcloud import planner
+from pcloud.planning.programs import solvers
 from pcloud.tests.support import cloud_state
 from pcloud.tests.support import databases
 from pcloud.tests.support import driver
@@ -45,7 +45,7 @@ economies.spare_modules()
 # forbid to a test. Threads of numpy would keep the tests of small worlds from
 # copying their process.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
-planner.is_there()
+solvers.is_there()
 
 ALICE = 'a' * 32
 BOB = 'b' * 32
@@ -109,7 +109,7 @@ class PatientSolver(fixtures.Fixture):
     def _setUp(self):
         for name in ('LIMIT', 'DECIDING', 'TELLING', 'EACH', 'MOVES',
                      'EACH_OF_MOVES'):
-            self.useFixture(fixtures.MockPatchObject(planner, name, 3600))
+            self.useFixture(fixtures.MockPatchObject(solvers, name, 3600))
 
 
 class ForgetfulProcess(fixtures.Fixture):

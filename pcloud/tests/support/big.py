@@ -8,7 +8,7 @@ from nova import objects
 from oslo_utils import uuidutils
 from placement import db_api as placement_db
 
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.tests.support import base
 from pcloud.tests.support import bulk
 

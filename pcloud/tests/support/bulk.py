@@ -30,9 +30,9 @@ from oslo_utils import uuidutils
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
 
-from pcloud.backend import readings
+from pcloud.backend.aggregates import readings
 from pcloud import names
-from pcloud.rules import access
+from pcloud.rules.placing import access
 
 NODE_SUFFIX = '.hv.example.org'
 

@@ -32,7 +32,7 @@ from oslo_messaging._drivers import impl_fake
 import sqlalchemy as sa
 
 from pcloud.backend import complaints
-from pcloud.objects import affinity_keys
+from pcloud.objects.placing import affinity_keys
 from pcloud.scheduler import affinity_scores
 from pcloud.tests.support import databases
 

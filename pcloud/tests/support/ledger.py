@@ -8,11 +8,11 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler.client import report
 
-from pcloud.backend import isolation
-from pcloud.backend import pcloud_rows
-from pcloud.backend import rows
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import rows
 from pcloud import names
-from pcloud.rules import access
+from pcloud.rules.placing import access
 from pcloud.scheduler.filters import pcloud as pcloud_filter
 from pcloud.tests.support import bulk
 

@@ -24,10 +24,10 @@ from oslo_utils import timeutils
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
-from pcloud.backend import due
+from pcloud.backend.changes import due
 from pcloud import names
-from pcloud.rules import colocation
-from pcloud.rules import reactions
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import colocation
 
 FLAVORS = ('a', 'b', 'A', 'b.c', 'large')
 _ZONES = ('az1', 'az2', '')
@@ -222,8 +222,8 @@ class OddCloud:
         """Return for whom a host stands in."""
         host = self._chance.choice(hosts)
         return self._chance.choice([
-            reactions.StandIn(host=host).text()] * 3 + [
-                reactions.StandIn(True, host=host).text(), host])
+            maintenance_policies.StandIn(host=host).text()] * 3 + [
+                maintenance_policies.StandIn(True, host=host).text(), host])
 
     def _write_aggregate(
         self, name: str, metadata: Mapping[str, str], hosts: Sequence[str],

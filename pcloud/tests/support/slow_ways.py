@@ -29,25 +29,25 @@ import testtools
 
 from pcloud.api.views import host_flavors as views
 from pcloud.api.views import pclouds as pcloud_views
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import launch_rows
+from pcloud.backend.aggregates import lists
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
 from pcloud.backend import bulk
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import launch_rows
-from pcloud.backend import pcloud_lists
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
-from pcloud.backend import readings
-from pcloud.backend import rows
+from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import host_attributes
+from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
-from pcloud.objects import machine_constraints
 from pcloud.objects import pclouds
-from pcloud.objects import supplies
-from pcloud.rules import constraints as rules
-from pcloud.rules import machines
-from pcloud.rules import reactions
+from pcloud.objects.placing import host_attributes
+from pcloud.objects.placing import machine_constraints
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import machines
 from pcloud.rules import units as unit_rules
 from pcloud.tests.support import odd_clouds
 
@@ -68,7 +68,7 @@ def differing_supplies(
 ) -> Iterator[tuple[object, object]]:
     """Yield what host by host, and what `supplies`, say of host flavors."""
     pools = host_flavors.pools(context)
-    found = supplies.index(context)
+    found = free_hosts.index(context)
     yield [views.show(pool) for pool in pools], [
         views.show(supply.flavor) for supply in found]
     for pool, supply in zip(pools, found, strict=True):
@@ -78,7 +78,7 @@ def differing_supplies(
         yield _silent(pool), supply.silent
     for flavor_id in (*odd_clouds.FLAVORS, 'absent', 'B', '\u00e4'):
         yield (_shown(host_flavors.pool_of, context, flavor_id),
-               _shown(lambda *args: supplies.show(*args).flavor, context,
+               _shown(lambda *args: free_hosts.show(*args).flavor, context,
                       flavor_id))
 
 
@@ -210,15 +210,15 @@ def differing_lists(
             if project_id is None or
             aggregate.metadata.get(names.OWNER) == project_id or
             project_id in names.tenants(aggregate.metadata)}
-        listed = pcloud_lists.index(context, project_id, None)
+        listed = lists.index(context, project_id, None)
         yield list(there), list(listed)
         for name in ('mine', ''):
             yield [id_ for id_, aggregate in there.items()
                    if aggregate.metadata.get(names.NAME, '') == name], list(
-                       pcloud_lists.index(context, project_id, name))
+                       lists.index(context, project_id, name))
         for ids, few in itertools.product(
                 (list(there), list(there)[1:2]), (0, 100)):
-            with mock.patch.object(pcloud_lists, '_FEW', few):
+            with mock.patch.object(lists, '_FEW', few):
                 found = pclouds.listed(
                     context, [listed[id_] for id_ in ids], project_id)
             yield [_detail(there[id_], units) for id_ in ids], [
@@ -233,7 +233,7 @@ def differing_lists(
 
 def _other(value: str | None) -> str | None:
     """Return the host that another host stands in for, None for none."""
-    stand_in = reactions.StandIn.known(value)
+    stand_in = maintenance_policies.StandIn.known(value)
     return None if stand_in is None or stand_in.over else stand_in.host
 
 

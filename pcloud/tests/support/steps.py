@@ -4,9 +4,9 @@
 from nova.compute import api as compute_api
 from nova.scheduler.client import report
 
-from pcloud.backend import change
-from pcloud.backend import journal
-from pcloud.backend import writes
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
 from pcloud.objects import emptiness
 
 # Between two steps other requests may make any change. A step is (holder, name

@@ -115,13 +115,15 @@ class PagesTest(testtools.TestCase):
 class DefinitionsTest(testtools.TestCase):
 
     @ddt.data(
-        ('pcloud.rules.access', 'rules/access.py', ''),
+        ('pcloud.rules.placing.access', 'rules/placing/access.py', ''),
         ('pcloud.rules', 'rules/__init__.py', ''),
-        ('pcloud.rules.access.host_verdict', 'rules/access.py',
+        ('pcloud.rules.placing.access.host_verdict', 'rules/placing/access.py',
          'host_verdict'),
-        ('pcloud.rules.access.STATES', 'rules/access.py', 'STATES'),
-        ('pcloud.rules.hints.NEAR', 'rules/hints.py', 'NEAR'),
-        ('pcloud.rules.access.Pcloud.tenants', 'rules/access.py',
+        ('pcloud.rules.placing.access.STATES', 'rules/placing/access.py',
+         'STATES'),
+        ('pcloud.rules.placing.hints.NEAR', 'rules/placing/hints.py', 'NEAR'),
+        ('pcloud.rules.placing.access.Pcloud.tenants',
+         'rules/placing/access.py',
          'Pcloud.tenants'),
         ('pcloud.api.filter_factory', 'api/__init__.py', 'filter_factory'))
     @ddt.unpack
@@ -131,14 +133,14 @@ class DefinitionsTest(testtools.TestCase):
         self.assertGreater(found.line, 0)
 
     def test_line(self):
-        found = definitions.find('pcloud.rules.access.host_verdict')
+        found = definitions.find('pcloud.rules.placing.access.host_verdict')
         lines = (definitions.ROOT / found.path).read_text().splitlines()
         self.assertTrue(
             lines[found.line - 1].startswith('def host_verdict('))
 
     @ddt.data('pcloud.nothing', 'pcloud.rules.nothing',
-              'pcloud.rules.access.nothing',
-              'pcloud.rules.access.Pcloud.nothing',
-              'pcloud.rules.access.host_verdict.nothing')
+              'pcloud.rules.placing.access.nothing',
+              'pcloud.rules.placing.access.Pcloud.nothing',
+              'pcloud.rules.placing.access.host_verdict.nothing')
     def test_not_found(self, name):
         self.assertRaises(LookupError, definitions.find, name)

@@ -10,17 +10,17 @@ import hypothesis
 from hypothesis import strategies as st
 import testtools
 
-from pcloud.backend import due
-from pcloud.backend import journal
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
 from pcloud import exception
-from pcloud.rules import access
-from pcloud.rules import draining
 from pcloud.rules import forms
 from pcloud.rules import looks
-from pcloud.rules import maintenance
+from pcloud.rules.moving import assignments
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.placing import access
 from pcloud.rules import ratios
-from pcloud.rules import reactions
-from pcloud.rules import rebalance_rows
 from pcloud.rules import record
 from pcloud.rules import turns
 
@@ -55,19 +55,20 @@ RECORDS = {
         draining.Drain, _SECONDS, st.sampled_from(draining.MOVES), _FLAGS,
         st.none() | _SECONDS, _FLAGS,
         st.none() | st.sampled_from(access.STATES)),
-    maintenance.Kept: st.builds(
-        maintenance.Kept, _SECONDS, st.none() | _SECONDS, _FLAGS,
-        st.just('') | _TEXTS) | st.just(maintenance.Kept(open=True)),
-    reactions.Reaction: st.builds(
-        reactions.Reaction, _SECONDS, _FLAGS, st.none() | _TEXTS
-    ) | st.builds(reactions.Reaction, replacement=_TEXTS),
-    reactions.StandIn: st.builds(reactions.StandIn, _FLAGS, host=_TEXTS),
-    rebalance_rows.Assignment: st.builds(
-        rebalance_rows.Assignment, _TOKENS, st.integers(1, 10 ** 10 - 1),
+    maintenance_windows.Kept: st.builds(
+        maintenance_windows.Kept, _SECONDS, st.none() | _SECONDS, _FLAGS,
+        st.just('') | _TEXTS) | st.just(maintenance_windows.Kept(open=True)),
+    maintenance_policies.Reaction: st.builds(
+        maintenance_policies.Reaction, _SECONDS, _FLAGS, st.none() | _TEXTS
+    ) | st.builds(maintenance_policies.Reaction, replacement=_TEXTS),
+    maintenance_policies.StandIn: st.builds(
+        maintenance_policies.StandIn, _FLAGS, host=_TEXTS),
+    assignments.Assignment: st.builds(
+        assignments.Assignment, _TOKENS, st.integers(1, 10 ** 10 - 1),
         _SECONDS, st.sampled_from([draining.LIVE, draining.ANY]), _UUIDS,
         _UUIDS),
-    rebalance_rows.Stopped: st.builds(
-        rebalance_rows.stopped, _SECONDS, st.text(min_size=1)),
+    assignments.Stopped: st.builds(
+        assignments.stopped, _SECONDS, st.text(min_size=1)),
     turns.Turn: st.builds(turns.Turn, _TOKENS, _SECONDS),
     looks.Look: st.builds(looks.Look, _SECONDS),
     ratios.OwnRatios: st.builds(
@@ -154,23 +155,25 @@ class RecordsTest(testtools.TestCase):
 
     @hypothesis.settings(deadline=None)
     @hypothesis.given(_SECONDS, st.none() | _SECONDS, _TEXTS.map(
-        lambda text: (text * 200)[:maintenance.REASON_LENGTH]))
+        lambda text: (text * 200)[:maintenance_windows.REASON_LENGTH]))
     def test_maintenances_fit(self, begin, end, reason):
         for is_open in False, True:
-            self.assertTrue(maintenance.kept(maintenance.Maintenance(
+            window = maintenance_windows
+            self.assertTrue(window.kept(window.Maintenance(
                 begin, end, reason), is_open).fits())
 
     @hypothesis.settings(deadline=None)
     @hypothesis.given(_SECONDS, st.text(min_size=1).map(
         lambda text: (text * 300)[:300]))
     def test_reasons_fit(self, at, reason):
-        self.assertTrue(rebalance_rows.stopped(at, reason).text())
+        self.assertTrue(assignments.stopped(at, reason).text())
 
     def test_what_a_query_looks_for(self):
-        self.assertTrue(reactions.StandIn(host='a').text().startswith(
-            reactions.STANDS_IN))
-        self.assertFalse(reactions.StandIn(True, host='a').text().startswith(
-            reactions.STANDS_IN))
+        stand_in = maintenance_policies.StandIn
+        self.assertTrue(stand_in(host='a').text().startswith(
+            maintenance_policies.STANDS_IN))
+        self.assertFalse(stand_in(True, host='a').text().startswith(
+            maintenance_policies.STANDS_IN))
         self.assertTrue(due.Due('0' * 12, name='a').text().startswith(
             due.with_mark('0' * 12) + ' '))
         self.assertTrue(journal.Released(7, 'a').text().endswith(

@@ -9,7 +9,7 @@ import testtools
 
 from pcloud.backend import complaints
 from pcloud import exception
-from pcloud.rules import text
+from pcloud import text
 
 
 @ddt.ddt

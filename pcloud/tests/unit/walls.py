@@ -51,73 +51,86 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 
 ROOMS = {
     'rules': _room(
-        'exception', '',
-        'losses moving rebalance_plans rebalance_rows',
-        'rebalance_programs',
-        'colocation default_pcloud draining locality maintenance '
-        'host_resources machines rebalance_orders settling shortages',
-        'rebalancing',
-        'packing',
-        'filling',
-        'fitting',
-        'capacity constraints hints sticky',
-        'access affinity attributes blockers choice consumers '
-        'free_memory host_patterns looks programs providers ratios '
-        'reactions reasons spread turns units',
-        'record',
-        'forms text'),
+        'exception text', '',
+        'looks moving ratios turns',
+        'host_resources placing record',
+        'capacity consumers forms units'),
+    'rules/placing': _room(
+        '', '',
+        'machines',
+        'colocation constraints default_pcloud locality settling sticky',
+        'access affinity attributes choice free_memory hints reasons spread'),
+    'rules/moving': _room(
+        '', '',
+        'assignments moves',
+        'blockers draining maintenance_policies maintenance_windows'),
     'backend': _room(
-        _COMMON,
+        f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
         'oslo_messaging oslo_serialization requests sqlalchemy tenacity',
-        'pcloud_lists',
+        'cells',
+        'calls',
+        'aggregates',
+        'grants host_sets',
+        'bulk changes complaints flavors identity outages request_specs'),
+    'backend/aggregates': _room(
+        '', '',
+        'lists',
         'pool_rows',
         'isolation',
-        'change consumers expected_places occupancy past_moves pcloud_rows '
-        'shelved_servers',
-        'server_calls servers unit_rows',
-        'announce arrivals census closed_services computes grants '
-        'inherited_metadata journal launch_rows marked_projects readings '
-        'sticky_rows writes',
-        'availability_zones cells complaints compute_calls due flavors '
-        'identity inventories outages request_specs rows '
-        'stray_services',
-        'host_sets',
-        'bulk'),
+        'inherited_metadata launch_rows pcloud_rows',
+        'availability_zones readings rows sticky_copies'),
+    'backend/calls': _room(
+        '', '',
+        'closed_services server_calls',
+        'announce compute_calls placement'),
+    'backend/cells': _room(
+        '', '',
+        'expected_places shelved_servers',
+        'consumers occupants past_moves scaled_servers servers',
+        'arrivals computes host_counts marked_projects',
+        'asking stray_services'),
+    'backend/changes': _room(
+        '', '',
+        'change',
+        'journal writes',
+        'due'),
     'objects': _room(
-        f'{_COMMON} backend metering',
+        f'{_COMMON} text backend counters',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
-        'reactions',
-        'allocation drains maintenance',
-        'homes hosts placed_servers tenants turns usages',
-        'machine_constraints pclouds quotas values',
-        'host_attributes scoped_policies stocktaking supplies',
+        'allocation',
+        'homes hosts tenants',
+        'pclouds quotas',
+        'placing',
+        'free_hosts',
         'host_flavors',
-        'reconcile sticky_keys',
-        'affinity_keys allocation_ratios emptiness looks notifications',
-        'blockers host_resources meters replacements'),
+        'reconcile',
+        'emptiness looks',
+        'allocation_ratios blockers host_resources notifications '
+        'placed_servers replacements turns'),
+    'objects/placing': _room(
+        '', '',
+        'machine_constraints right_values',
+        'scoped_policies sticky_keys',
+        'affinity_keys host_attributes'),
     'audit': _room(
-        f'{_COMMON} backend objects', 'nova.context oslo_config oslo_utils',
+        f'{_COMMON} text backend moving objects',
+        'nova.context oslo_config oslo_utils',
         'all_checks remains',
         'placement_checks',
         'attribute_checks home_checks project_checks row_checks value_checks',
         'findings repair'),
     'scheduler': _room(
-        # The rights of whoever lets a Pcloud grow are rights of the API.
-        f'{_COMMON} api.enforcer api.policies backend conf objects',
+        # Growth begins where Nova loads the filters.
+        f'{_COMMON} backend conf growth.destinations objects',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.objects '
-        'nova.scheduler.manager oslo_messaging oslo_serialization',
+        'nova.scheduler.manager oslo_serialization',
         'filters weights',
-        'destinations',
-        'growth',
-        'affinity_scores prefilter request_keys siblings',
-        'preferred_pcloud strict_turns',
-        'node_keys request',
-        'host_holdings',
-        'host_capacity',
-        'candidates group_places host_attributes memo open_hosts',
-        'host_kinds'),
+        'affinity_scores prefilter request_keys',
+        'host_holdings node_keys preferred_pcloud siblings strict_turns',
+        'host_attributes host_capacity request',
+        'candidates group_places host_kinds memo open_hosts'),
     'scheduler/filters': _room(
         '', '',
         'affinity colocation constraints free_memory locality pcloud reboot',
@@ -127,31 +140,51 @@ ROOMS = {
         'affinity hardware_class least_waste owner_spread platform preference '
         'reboot',
         'base'),
-    'scheduler/growth': _room(
-        '', '',
+    # The rights of whoever lets a Pcloud grow are rights of the API.
+    'growth': _room(
+        f'{_COMMON} api.enforcer api.policies backend counters objects '
+        'scheduler',
+        'oslo_config oslo_log nova.context nova.exception nova.objects '
+        'nova.scheduler.manager nova.scheduler.utils oslo_messaging',
+        'destinations',
         'launches',
         'joining',
-        'rights room turn'),
+        'free_capacity growth_turns rights'),
     'explain': _room(
-        f'{_COMMON} backend objects planner scheduler',
+        f'{_COMMON} backend objects scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '
         'nova.loadables nova.objects nova.pci nova.virt nova.weights '
-        'os_traits oslo_serialization',
-        'bundles changes rehearsals',
-        'counted_hosts',
+        'os_traits',
+        'schedule',
+        'filtering group_room weighing',
+        'conductor loading offers'),
+    'planning': _room(
+        f'{_COMMON} text backend explain moving objects scheduler',
+        'eventlet highspy nova.context nova.exception '
+        'nova.filters nova.objects nova.pci nova.scheduler.host_manager '
+        'nova.virt os_traits oslo_serialization oslo_utils',
+        'rebalance rehearse simulate',
+        'counted_hosts pcloud_layout',
         'lost_servers new_hosts',
-        'bundle_requests',
-        'obstacles schedule',
+        'bundles changes',
+        'obstacles',
         'host_parts',
-        'demands filtering group_room offers weighing',
-        'conductor host_states loading'),
+        'demands',
+        'host_states programs'),
+    'planning/programs': _room(
+        '', '',
+        'losses',
+        'shortages',
+        'packing relocation_search',
+        'filling relocation_programs',
+        'fitting relocation_order solvers',
+        'host_patterns integer_programs providers relocation'),
     'moving': _room(
-        f'{_COMMON} backend explain objects planner scheduler',
-        f'{_OSLO} nova.context nova.exception nova.filters nova.objects '
-        'nova.scheduler.host_manager',
-        'rebalances shown steps',
-        'layouts rebalancer',
-        'asking plans'),
+        f'{_COMMON} backend counters objects scheduler',
+        f'{_OSLO} nova.context nova.exception nova.objects',
+        'steps',
+        'forecast rebalancer',
+        'asking drain_plan drains maintenance maintenance_reactions'),
     'worker': _room(
         'api backend client exception moving objects rules',
         f'{_OSLO} keystoneauth1 nova.api nova.context nova.policy requests '
@@ -161,15 +194,16 @@ ROOMS = {
         'scaled_services',
         'credentials follower tenant_calls'),
     'metrics': _room(
-        'audit exception metering objects',
-        'nova.context oslo_log prometheus_client',
+        f'{_COMMON} audit backend counters objects',
+        'nova.context oslo_log oslo_utils prometheus_client',
         'showing',
-        'collector serving',
-        'audits counters',
-        'addresses gauges'),
+        'collector',
+        'audits',
+        'gauges serving',
+        'addresses counters inventory'),
     'api': _room(
-        f'{_COMMON} audit backend conf explain moving objects '
-        'scheduler.growth',
+        f'{_COMMON} text audit backend conf explain growth moving objects '
+        'planning',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.compute.api nova.context nova.exception nova.image '
         'nova.objects nova.policies '
@@ -190,7 +224,7 @@ ROOMS = {
     'api/nova_calls': _room(
         '', '',
         'forced_moves kept_requests metadata servers',
-        'default_pclouds growing',
+        'default_pclouds growing_launches',
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',
@@ -206,7 +240,7 @@ ROOMS = {
         'blockers maintenance pclouds scoped_policies',
         'times'),
     'client': _room(
-        'rules', 'keystoneauth1 requests novaclient cliff osc_lib '
+        'rules text', 'keystoneauth1 requests novaclient cliff osc_lib '
         'openstack openstackclient',
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
@@ -241,7 +275,7 @@ ROOMS = {
         'common host_forecasts images plugin projects'),
     'cmd': _room(
         'api audit backend conf exception explain metrics rules '
-        'scheduler worker',
+        'scheduler text worker',
         # Nova's databases are only configured there.
         'keystoneauth1 nova.api.auth '
         'nova.api.openstack.api_version_request nova.api.openstack.compute '
@@ -256,10 +290,13 @@ ROOMS = {
         'api_pipelines audit explain_output internal_hints metrics '
         'uninstall work',
         'closed_pipe log_lines release seconds'),
-    'planner': _room('rules', 'eventlet highspy'),
-    'metering': _room('', 'oslo_config oslo_log prometheus_client'),
+    'counters': _room(
+        'exception', 'oslo_config oslo_log prometheus_client',
+        'allocations',
+        'counter_files'),
+    'text': _room('', ''),
     'names': _room('rules.forms exception', ''),
-    'exception': _room('rules.text', ''),
+    'exception': _room('text', ''),
     'conf': _room('', 'oslo_config'),
     'pcloud_sandbox': _room(
         'cmd.closed_pipe cmd.release worker',
@@ -297,7 +334,7 @@ ROOMS = {
         'hosts',
         'administrator boxes'),
     'pcloud_simulator': _room(
-        'exception rules', 'prettytable',
+        'exception rules text', 'prettytable',
         'command',
         'generator output svg_plot',
         'replay',

@@ -37,12 +37,12 @@ from oslo_utils import timeutils
 import sqlalchemy as sa
 import tenacity
 
-from pcloud.backend import arrivals
-from pcloud.backend import computes
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import pcloud_rows
-from pcloud.backend import pool_rows
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.cells import arrivals
+from pcloud.backend.cells import computes
+from pcloud.backend.changes import journal
 from pcloud.objects import emptiness
 from pcloud.objects import quotas
 from pcloud.tests.support import driver

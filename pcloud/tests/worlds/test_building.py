@@ -9,7 +9,7 @@ import fixtures
 from nova import objects
 
 from pcloud.audit import all_checks
-from pcloud.backend import arrivals
+from pcloud.backend.cells import arrivals
 from pcloud.tests.support import base
 from pcloud.tests.support import driver
 from pcloud.tests.worlds import compared

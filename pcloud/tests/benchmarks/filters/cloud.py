@@ -23,7 +23,7 @@ from nova import objects
 from oslo_serialization import jsonutils
 
 from pcloud import names
-from pcloud.rules import access
+from pcloud.rules.placing import access
 from pcloud.tests.benchmarks.filters import databases
 
 TENANTS = 100

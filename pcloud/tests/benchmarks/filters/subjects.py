@@ -24,7 +24,7 @@ from nova.scheduler import host_manager
 from nova.scheduler import weights
 from oslo_config import cfg
 
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud.rules import host_resources
 from pcloud.scheduler import candidates
 from pcloud.scheduler import memo

@@ -86,7 +86,7 @@ class PreferTest(test_default_pcloud.DefaultTestCase):
 
     def test_placement_that_does_not_answer(self):
         with mock.patch(
-                'pcloud.backend.inventories.candidates',
+                'pcloud.backend.calls.placement.candidates',
                 side_effect=prefilter.exception.PlacementSilent):
             self.assertEqual('outside', self.place(hints=self.preferring))
 

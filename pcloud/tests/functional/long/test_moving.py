@@ -7,7 +7,7 @@ from unittest import mock
 from nova.compute import power_state
 from nova import objects
 
-from pcloud.backend import server_calls
+from pcloud.backend.calls import server_calls
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import base
 

@@ -9,7 +9,7 @@ import fixtures
 from nova import context as nova_context
 from nova import test
 
-from pcloud.backend import computes
+from pcloud.backend.cells import computes
 from pcloud import conf
 from pcloud.tests.support import odd_clouds
 from pcloud.tests.support import outages

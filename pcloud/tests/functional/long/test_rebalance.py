@@ -4,7 +4,7 @@
 
 from unittest import mock
 
-from pcloud.backend import occupancy
+from pcloud.backend.cells import occupants
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.functional.quick import test_rebalance
 
@@ -146,7 +146,7 @@ class ReadAgainTest(test_rebalance.RebalanceTestCase):
     def test_occupants_that_are_not_known_by_now(self):
         """No host counts as empty whose cell was silent a moment later."""
         with mock.patch.object(
-                occupancy, 'of_hosts',
+                occupants, 'of_hosts',
                 return_value=({}, frozenset(self.real.values()))):
             answer = self.alice.call(
                 'GET', f'{self.rebalance}?{test_rebalance.FREE}')

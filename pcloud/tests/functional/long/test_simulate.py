@@ -5,7 +5,7 @@
 import os
 import random
 
-from pcloud import planner
+from pcloud.planning.programs import solvers
 from pcloud.tests.functional.quick import test_simulate
 
 # How many bundles are started; the suite of what takes long starts more.
@@ -81,7 +81,7 @@ class StartTest(test_simulate.SimulateTestCase):
             for _ in range(seed % 3 * 2):
                 max(servers, key=lambda each: each[1])[1] -= 1
             found = self.ask(*servers)
-            self.assertTrue(found['exact'] or not planner.is_there(), seed)
+            self.assertTrue(found['exact'] or not solvers.is_there(), seed)
             order = [flavor for flavor, count in servers
                      for _ in range(count)]
             if seed % 2:

@@ -19,10 +19,10 @@ from nova.virt import fake
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
-from pcloud.backend import sticky_rows
-from pcloud.objects import sticky_keys
-from pcloud.rules import affinity
-from pcloud.rules import sticky
+from pcloud.backend.aggregates import sticky_copies
+from pcloud.objects.placing import sticky_keys
+from pcloud.rules.placing import affinity
+from pcloud.rules.placing import sticky
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 
@@ -136,7 +136,7 @@ class StickyTestCase(shared_cloud.SharedCloudTestCase):
 
     def kept(self, server):
         """Return the copies of a server, and the hosts with offers."""
-        copies = sticky.loads(sticky_rows.read(self.context, server['id']))
+        copies = sticky.loads(sticky_copies.read(self.context, server['id']))
         return list(map(str, copies.kept)), sorted(copies.offered)
 
 
@@ -339,8 +339,8 @@ class RecordsTest(StickyTestCase):
         self.assertEqual({}, self.rows())
 
     def test_new_servers_read_no_record_and_moves_read_one(self):
-        with mock.patch.object(sticky_rows, 'read',
-                               wraps=sticky_rows.read) as read:
+        with mock.patch.object(sticky_copies, 'read',
+                               wraps=sticky_copies.read) as read:
             server = self.boot(self.alice)
             self.assertEqual(0, read.call_count)
             self.migrate(server)
@@ -388,7 +388,7 @@ class RecordsTest(StickyTestCase):
 
     def test_rubbish_by_hand(self):
         server = self.start_on('node-1')
-        sticky_rows.write(self.context, server['id'], 'rubbish')
+        sticky_copies.write(self.context, server['id'], 'rubbish')
         self.only('node-2', 'node-4')
         self.migrate(server)
         self.assertEqual('node-4', self.host_of(server))
@@ -418,7 +418,7 @@ class RecordsTest(StickyTestCase):
             max_rows=1000, until_complete=True)
         self.assertEqual(2, len(self.rows()))
         self.assertEqual(1, sum(
-            sticky_rows.delete_orphans(self.context, f'{part:02x}')
+            sticky_copies.delete_orphans(self.context, f'{part:02x}')
             for part in range(256)))
         name, = self.rows()
         self.assertEqual(f'pcs-{kept["id"].replace("-", "")}', name)

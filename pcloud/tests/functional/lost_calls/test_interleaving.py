@@ -11,9 +11,9 @@ import itertools
 import fixtures
 
 from pcloud.audit import all_checks
-from pcloud.backend import isolation
-from pcloud.backend import pcloud_rows
-from pcloud.backend import readings
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import readings
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.tests.support import base

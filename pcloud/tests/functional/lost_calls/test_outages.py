@@ -183,7 +183,7 @@ class OutagesTestCase(base.PcloudTestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(base.fixtures.MonkeyPatch(
-            'pcloud.backend.change.PATIENCE', 0.3))
+            'pcloud.backend.changes.change.PATIENCE', 0.3))
         self.useFixture(outages.Keystone())
         self.application = self.api_fixture.app()
         self.api_engine = api_db.context_manager.writer.get_engine()

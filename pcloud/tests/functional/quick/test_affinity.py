@@ -17,9 +17,9 @@ from oslo_serialization import jsonutils
 from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.api.nova_calls import images
-from pcloud.backend import computes
-from pcloud.objects import affinity_keys
-from pcloud.rules import affinity as rules
+from pcloud.backend.cells import computes
+from pcloud.objects.placing import affinity_keys
+from pcloud.rules.placing import affinity as rules
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import affinity as filters_affinity
 from pcloud.scheduler import memo

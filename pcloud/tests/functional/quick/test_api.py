@@ -11,7 +11,7 @@ from nova import objects
 from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
-from pcloud.backend import pcloud_lists
+from pcloud.backend.aggregates import lists
 from pcloud.objects import allocation
 from pcloud.objects import host_flavors
 from pcloud.tests.support import base
@@ -217,7 +217,7 @@ class DatabaseTest(ApiTestCase):
 
     def test_it_cannot_be_reached(self):
         with mock.patch.object(
-                pcloud_lists, 'index', side_effect=(
+                lists, 'index', side_effect=(
                     db_exc.DBConnectionError('2003: root@db.example.org'))):
             response = self.alice.call('GET', '/os-pclouds')
         self.assertEqual(503, response.status_code)

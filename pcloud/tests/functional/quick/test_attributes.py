@@ -11,9 +11,9 @@ from oslo_utils import timeutils
 
 from pcloud.audit import all_checks
 from pcloud.audit import attribute_checks
-from pcloud.backend import rows
-from pcloud.backend import writes
-from pcloud.objects import host_attributes
+from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import writes
+from pcloud.objects.placing import host_attributes
 from pcloud.tests.support import shared_cloud
 
 PATH = '/os-pcloud-attributes'

@@ -5,9 +5,9 @@
 from unittest import mock
 
 from pcloud.audit import all_checks
-from pcloud.backend import change
-from pcloud.backend import inventories
-from pcloud.backend import journal
+from pcloud.backend.calls import placement
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud.objects import reconcile
 from pcloud.tests.support import shared_cloud
@@ -133,9 +133,9 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
         self.alice.call_json('PUT', self.path, {
             'pcloud': {'cpu_allocation_ratio': 7}})
         uuid = self._get_provider_uuid_by_name(self.node)
-        found = inventories.read(self.context, uuid)
+        found = placement.read(self.context, uuid)
         found['inventories']['VCPU']['allocation_ratio'] = 1.0
-        self.assertTrue(inventories.write(self.context, uuid, found))
+        self.assertTrue(placement.write(self.context, uuid, found))
         self._fix('ratio-drifted')
         self.assertEqual(
             7, self._get_provider_inventory(uuid)['VCPU']['allocation_ratio'])
@@ -220,7 +220,7 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
     def test_placement_is_silent(self):
         """What else there is to find is found, and repaired."""
         self._metadata(**{'pcloud:host:ghost': 'gone.example.org'})
-        with mock.patch.object(inventories, 'members',
+        with mock.patch.object(placement, 'members',
                                side_effect=exception.Unavailable()):
             self.assertEqual(['name-without-host', 'not-looked-at'],
                              self._kinds())

@@ -10,8 +10,8 @@ from nova import context as nova_context
 from nova import test
 import oslo_messaging as messaging
 
-from pcloud.backend import announce
-from pcloud.backend import compute_calls
+from pcloud.backend.calls import announce
+from pcloud.backend.calls import compute_calls
 
 
 class BrokerTest(test.NoDBTestCase):

@@ -13,8 +13,8 @@ from nova import test
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 
-from pcloud.backend import cells
-from pcloud.backend import computes
+from pcloud.backend.cells import asking
+from pcloud.backend.cells import computes
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import schedule
@@ -45,7 +45,7 @@ class AskTest(test.TestCase):
         return sorted(hosts)
 
     def _ask(self, *hosts):
-        return cells.ask_hosts(self.context, hosts, self._read)
+        return asking.ask_hosts(self.context, hosts, self._read)
 
     def test_each_for_its_own_hosts(self):
         alive, dead = (self.cell_mappings[name].uuid
@@ -81,7 +81,7 @@ class AskTest(test.TestCase):
         def read(context, hosts):
             raise ValueError('mistake')
 
-        self.assertRaises(ValueError, cells.ask_hosts, self.context, ['a'],
+        self.assertRaises(ValueError, asking.ask_hosts, self.context, ['a'],
                           read)
 
 

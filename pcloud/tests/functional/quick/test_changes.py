@@ -10,9 +10,9 @@ from nova.db.api import models
 from oslo_db import exception as db_exc
 import sqlalchemy as sa
 
-from pcloud.backend import change
-from pcloud.backend import journal
-from pcloud.backend import rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
@@ -31,7 +31,7 @@ class ChangeTest(shared_cloud.SharedCloudTestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(base.fixtures.MonkeyPatch(
-            'pcloud.backend.change.PATIENCE', 2))
+            'pcloud.backend.changes.change.PATIENCE', 2))
         self.aggregate = self.make_aggregate('mine')
         self.calls = 0
 

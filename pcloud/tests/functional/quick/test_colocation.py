@@ -7,7 +7,7 @@ from unittest import mock
 from nova import exception as nova_exception
 from nova.tests import fixtures as nova_fixtures
 
-from pcloud.backend import servers
+from pcloud.backend.cells import servers
 from pcloud import exception
 from pcloud.scheduler import candidates
 from pcloud.tests.support import shared_cloud

@@ -11,7 +11,7 @@ from nova import objects
 from nova.scheduler import manager
 
 from pcloud import exception
-from pcloud.scheduler import destinations
+from pcloud.growth import destinations
 from pcloud.tests.support import base
 from pcloud.tests.support import driver
 from pcloud.tests.support import shared_cloud

@@ -15,8 +15,8 @@ from oslo_utils import timeutils
 from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
-from pcloud.backend import isolation
-from pcloud.rules import draining
+from pcloud.backend.aggregates import isolation
+from pcloud.rules.moving import draining
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
 from pcloud.tests.support import shared_cloud

@@ -20,9 +20,9 @@ from oslo_utils import timeutils
 import sqlalchemy as sa
 
 from pcloud.audit import all_checks
-from pcloud.backend import change
-from pcloud.backend import computes
-from pcloud.backend import consumers
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import consumers
+from pcloud.backend.changes import change
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 

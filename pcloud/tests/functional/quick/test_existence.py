@@ -5,7 +5,7 @@
 import functools
 
 from pcloud.api import routes
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud.tests.support import base
 from pcloud.tests.support import calls

@@ -24,7 +24,7 @@ from pcloud.cmd import explain
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import schedule
-from pcloud.rules import locality
+from pcloud.rules.placing import locality
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 

@@ -10,7 +10,7 @@ from nova.db.api import models
 from nova import objects
 from nova.scheduler import request_filter
 
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud.scheduler import prefilter
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
@@ -285,8 +285,8 @@ class ReasonTest(shared_cloud.SharedCloudTestCase):
         trait = self._create_flavor(
             memory_mb=4000, extra_spec={'trait:HW_CPU_X86_VMX': 'forbidden'})
         for more in ({'zone': 'az1'}, {'flavorRef': trait}, {}):
-            with mock.patch.object(inventories, 'offered',
-                                   wraps=inventories.offered) as offered:
+            with mock.patch.object(placement, 'offered',
+                                   wraps=placement.offered) as offered:
                 server = self.boot(self.alice, {'pcloud': self.pcloud},
                                    **{'flavorRef': self.flavor, **more})
             self.assertEqual(bool(more), offered.called, more)

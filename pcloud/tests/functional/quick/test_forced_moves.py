@@ -5,7 +5,7 @@
 import pathlib
 from unittest import mock
 
-from pcloud.backend import computes
+from pcloud.backend.cells import computes
 from pcloud import names
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud

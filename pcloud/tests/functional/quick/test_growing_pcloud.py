@@ -25,18 +25,18 @@ from pcloud.api.nova_calls import servers
 from pcloud.api.policies import hosts
 from pcloud.audit import all_checks
 from pcloud.audit import project_checks
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud.backend import request_specs
 from pcloud import exception
+from pcloud.growth import growth_turns
+from pcloud.growth import joining
 from pcloud import names
 from pcloud.objects import allocation
 from pcloud.objects import reconcile
 from pcloud.objects import turns
-from pcloud.rules import default_pcloud
-from pcloud.rules import hints
+from pcloud.rules.placing import default_pcloud
+from pcloud.rules.placing import hints
 from pcloud.scheduler.filters import pcloud as pcloud_filter
-from pcloud.scheduler.growth import joining
-from pcloud.scheduler.growth import turn
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
 from pcloud.tests.support import outages
@@ -268,7 +268,7 @@ class LaunchTest(GrowTestCase):
         for name in 'abcd':
             self.add_host(self.alice, self.pcloud, name, 'gpu')
         self.grow(most=9)
-        with mock.patch('pcloud.backend.arrivals.awaited',
+        with mock.patch('pcloud.backend.cells.arrivals.awaited',
                         lambda context, dues: frozenset(dues)):
             for name in 'abcd':
                 path = f'/os-pclouds/{self.pcloud}/hosts/{name}'
@@ -713,7 +713,7 @@ class TurnTest(GrowTestCase):
     def test_the_turn_of_a_dead_launch(self):
         self.grow()
         with mock.patch.object(joining, 'add', side_effect=_Died), \
-                mock.patch.object(turn, '_end'):
+                mock.patch.object(growth_turns, '_end'):
             self.refused()
         self.assertIsNotNone(self.turn())
         self.flags(growth_timeout=1, group='pcloud')
@@ -735,11 +735,11 @@ class TurnTest(GrowTestCase):
     def test_too_many_wait(self):
         """Other requests of the scheduler are not held up."""
         self.grow()
-        with mock.patch.object(turn, '_PLACES',
+        with mock.patch.object(growth_turns, '_PLACES',
                                threading.BoundedSemaphore(1)):
-            turn._PLACES.acquire()
+            growth_turns._PLACES.acquire()
             self.assertIn('repeat the request', self.refused())
-            turn._PLACES.release()
+            growth_turns._PLACES.release()
             self.started()
 
     def test_a_turn_that_is_lost(self):
@@ -751,7 +751,7 @@ class TurnTest(GrowTestCase):
             chosen.append(choose(context, pcloud, *arguments))
             if self.turn() and len(chosen) == 2:
                 self.lapse()
-                with turn.held(context, pcloud):
+                with growth_turns.held(context, pcloud):
                     return chosen[-1]
             return chosen[-1]
 
@@ -805,7 +805,7 @@ class OutageTest(GrowTestCase):
     def test_placement_is_away(self):
         self.grow()
         for function in ('candidates', 'read', 'traits', 'consumers'):
-            with mock.patch.object(inventories, function,
+            with mock.patch.object(placement, function,
                                    side_effect=exception.PlacementSilent()):
                 self.assertEqual(503, self.launch().status_code, function)
             self.assertEqual({}, self.members())
@@ -814,14 +814,14 @@ class OutageTest(GrowTestCase):
     def test_placement_goes_away_after_nova_has_accepted(self):
         self.grow()
         for function in ('candidates', 'read', 'traits', 'consumers'):
-            original = getattr(inventories, function)
+            original = getattr(placement, function)
 
             def away(*given, original=original):
                 if self.turn():
                     raise exception.PlacementSilent()
                 return original(*given)
 
-            with mock.patch.object(inventories, function, away):
+            with mock.patch.object(placement, function, away):
                 self.assertIn('does not answer', self.refused(), function)
             self.assertEqual({}, self.members())
             self.assert_nothing_is_left()
@@ -829,7 +829,7 @@ class OutageTest(GrowTestCase):
     def test_placement_goes_away_after_the_change(self):
         """The host is the Pcloud's own, and the next launch has it."""
         self.grow()
-        with mock.patch.object(inventories, 'aggregates',
+        with mock.patch.object(placement, 'aggregates',
                                side_effect=exception.PlacementSilent()):
             self.refused()
         self.assertIsNone(self.turn())
@@ -842,7 +842,7 @@ class OutageTest(GrowTestCase):
         self.grow()
         with mock.patch.object(reconcile, 'finish_written',
                                side_effect=_Died), \
-                mock.patch.object(turn, '_end'):
+                mock.patch.object(growth_turns, '_end'):
             self.refused(min_count=4)
         self.assertEqual(['enabled'] * 2, list(self.members().values()))
         self.lapse()

@@ -9,7 +9,7 @@ import random
 
 import fixtures
 
-from pcloud import planner
+from pcloud.planning.programs import solvers
 from pcloud.tests.support import counting
 from pcloud.tests.support import driver
 from pcloud.tests.support import shared_cloud
@@ -162,7 +162,7 @@ class PartsTest(PartsTestCase):
         self.assertTrue(self.ask((pinned, 1), (whole, 1))['fits'])
         found = self.ask((pinned, 2), (whole, 1))
         self.assertFalse(found['fits'])
-        if planner.is_there():
+        if solvers.is_there():
             self.assertTrue(found['exact'])
         # What the parts leave is for others.
         small = self.pinned('p1', 1)
@@ -322,7 +322,7 @@ class StartTest(PartsTestCase):
                 self.launch(more, 'ERROR')
             for server in started:
                 self._delete_server(server)
-        if planner.is_there():
+        if solvers.is_there():
             self.assertGreater(exact, len(self.seeds) * 0.9)
 
     def _begin(self, found):

@@ -10,9 +10,9 @@ from keystoneauth1 import exceptions as ks_exc
 from nova.scheduler.client import report
 from oslo_utils import uuidutils
 
-from pcloud.backend import computes
-from pcloud.backend import inventories
-from pcloud.backend import pool_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import computes
 from pcloud.objects import host_resources
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
@@ -215,7 +215,7 @@ class PoolsTest(ResourcesTestCase):
                       'inventories': {}})
             self.give(self.node(host).uuid, **{NVME: number})
         with mock.patch.object(
-                inventories, 'holding', wraps=inventories.holding) as alone:
+                placement, 'holding', wraps=placement.holding) as alone:
             kind, = self.kinds(m=hosts).values()
         self.assertEqual({NVME: 1}, kind.resources)
         self.assertEqual(0, kind.cpus)

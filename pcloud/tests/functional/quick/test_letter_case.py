@@ -8,10 +8,10 @@ with ``PCLOUD_TEST_DATABASE``.
 
 import random
 
-from pcloud.backend import change
-from pcloud.backend import isolation
-from pcloud.backend import journal
-from pcloud.backend import pool_rows
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
 from pcloud import names
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud

@@ -10,8 +10,8 @@ from nova import objects
 import sqlalchemy as sa
 
 from pcloud.audit import all_checks
-from pcloud.backend import due
-from pcloud.backend import journal
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
 from pcloud import names
 from pcloud.tests.functional.quick import test_settling
 from pcloud.tests.support import base

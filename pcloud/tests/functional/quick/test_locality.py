@@ -7,8 +7,8 @@ from unittest import mock
 import fixtures
 from nova import exception as nova_exception
 
-from pcloud.backend import expected_places
-from pcloud.backend import servers
+from pcloud.backend.cells import expected_places
+from pcloud.backend.cells import servers
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 
@@ -145,7 +145,7 @@ class LocalityTest(LocalityTestCase):
     def test_what_an_older_nova_api_accepted(self):
         """A server without a host, and with the reason."""
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.rules.locality.check', lambda hints: None))
+            'pcloud.rules.placing.locality.check', lambda hints: None))
         self.assertEqual({'node-1'}, self._hosts(
             times=1, near=['what?', 'tag:web']))
         self.assertIn("locality: 'hard' is not right; it has to be 'strict'",

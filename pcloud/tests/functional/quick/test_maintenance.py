@@ -13,7 +13,7 @@ from oslo_utils import timeutils
 from pcloud.api import enforcer
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
-from pcloud.backend import compute_calls
+from pcloud.backend.calls import compute_calls
 from pcloud.tests.support import counting
 from pcloud.tests.support import shared_cloud
 

@@ -12,11 +12,11 @@ from oslo_utils import timeutils
 
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
-from pcloud.backend import pcloud_rows
+from pcloud.backend.aggregates import pcloud_rows
 from pcloud import exception
+from pcloud.moving import maintenance_reactions
 from pcloud import names
 from pcloud.objects import allocation
-from pcloud.objects import reactions
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import kills
 from pcloud.tests.support import outages
@@ -307,7 +307,7 @@ class ReplaceTest(PolicyTestCase):
         self.announce()
         name = self.replacement()
         self.assertEqual(2, self.in_use())
-        with mock.patch.object(reactions.hosts, 'release'):
+        with mock.patch.object(maintenance_reactions.hosts, 'release'):
             self.withdraw()
         self.assertEqual({'a': 'enabled', 'b': 'disabled', name: 'draining'},
                          self.names())
@@ -378,7 +378,7 @@ class ReplaceTest(PolicyTestCase):
         self.limit(2)
         self.announce()
         name = self.replacement()
-        with mock.patch.object(reactions.hosts, 'release'):
+        with mock.patch.object(maintenance_reactions.hosts, 'release'):
             self.withdraw()
             self.assertEqual('draining', self.names()[name])
             self.announce()
@@ -430,7 +430,7 @@ class ReplaceTest(PolicyTestCase):
         self.assertTrue(set(kinds).isdisjoint(self.kinds()))
 
     def test_several_at_once(self):
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             self.announce()
         threads = [threading.Thread(target=self.work) for _ in range(4)]
         for thread in threads:
@@ -444,7 +444,7 @@ class ReplaceTest(PolicyTestCase):
 
     def test_another_begins_while_one_reads(self):
         """Who has read no reaction makes no second, and ends none."""
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             self.announce()
         others, wishes = [self.work], pcloud_rows.wishes
 
@@ -497,11 +497,11 @@ class ReplaceTest(PolicyTestCase):
         self.assertEqual([], self.kinds())
 
     def test_killed_at_any_statement(self):
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             self.announce()
         self.killed_until(lambda: self.assertEqual(1, len(self.joined())))
         self.assertEqual(2, self.in_use())
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             self.withdraw()
         self.killed_until(lambda: self.assertEqual(
             {'a': 'enabled', 'b': 'disabled'}, self.names()))
@@ -638,7 +638,7 @@ class LeavingTest(PolicyTestCase):
     def test_nobody_comes_by(self):
         """Counting and closing need no step after the withdrawal."""
         self.lock()
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             for name in self.own:
                 self.withdraw(name)
         self.assertEqual(4, self.in_use())
@@ -658,7 +658,7 @@ class LeavingTest(PolicyTestCase):
             self.choose('stay')
 
         for end in put_off, another_policy:
-            with mock.patch.object(reactions, '_attempt'):
+            with mock.patch.object(maintenance_reactions, '_attempt'):
                 end()
             self.assertGreater(self.in_use(), 2)
             self.assertEqual([server['id']], self.get(name)['drain'][
@@ -694,7 +694,7 @@ class LeavingTest(PolicyTestCase):
         self.assertEqual(2, self.in_use())
         self.assertEqual('enabled', self.names()[self.joined['a']])
         self.boot(self.alice, {'pcloud': self.pcloud}, expected='ERROR')
-        with mock.patch.object(reactions, '_attempt_to_send_away'):
+        with mock.patch.object(maintenance_reactions, '_attempt_to_send_away'):
             self.refused(self.joined['a'], 'enabled')
         self.work()
         self.assertEqual('draining', self.names()[self.joined['a']])
@@ -733,7 +733,7 @@ class LeavingTest(PolicyTestCase):
 
     def test_several_at_once(self):
         self.lock()
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             self.withdraw('a')
         threads = [threading.Thread(target=self.work) for _ in range(4)]
         for thread in threads:
@@ -756,13 +756,13 @@ class LeavingTest(PolicyTestCase):
             self._delete_server(server)
         self.gone()
         self.choose('replace')
-        with mock.patch.object(reactions, '_attempt'):
+        with mock.patch.object(maintenance_reactions, '_attempt'):
             self.announce()
         choose = allocation.choose
 
         def choose_late(*arguments):
             chosen = choose(*arguments)
-            with mock.patch.object(reactions, '_attempt'):
+            with mock.patch.object(maintenance_reactions, '_attempt'):
                 self.withdraw()
             return chosen
 

@@ -23,13 +23,13 @@ import prometheus_client
 from prometheus_client import parser
 
 from pcloud.audit import all_checks
-from pcloud.backend import pool_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.counters import allocations
 from pcloud.metrics import addresses
 from pcloud.metrics import audits
 from pcloud.metrics import collector
 from pcloud.metrics import serving
 from pcloud.objects import allocation
-from pcloud.objects import meters
 from pcloud.tests.functional.quick import test_cells
 from pcloud.tests.functional.quick import test_draining
 from pcloud.tests.functional.quick import test_growing_pcloud
@@ -246,7 +246,7 @@ class CellsTest(test_cells.CellsTestCase):
     def test_cell_that_falls_silent_between_two_questions(self):
         self.outage()
         with fixtures.MonkeyPatch(
-                'pcloud.backend.cells.look',
+                'pcloud.backend.cells.asking.look',
                 lambda *_: ({(test_cells.DEAD, ''): True}, frozenset())):
             found = samples(exposition())
         self.assertNotIn('pcloud_hosts' + named('second', 'az2', 'free'),
@@ -355,8 +355,8 @@ class CountersTest(CountersTestCase):
         if not child:
             status = 1
             try:
-                with meters.allocation('gpu', 1):
-                    meters.RETRIES.add(['gpu'])
+                with allocations.allocation('gpu', 1):
+                    allocations.RETRIES.add(['gpu'])
                 status = 0
             finally:
                 os._exit(status)
@@ -528,7 +528,8 @@ class ServingTest(CountersTestCase):
             finally:
                 inside.pop()
 
-        with fixtures.MonkeyPatch('pcloud.backend.pool_rows.stock', stock):
+        with fixtures.MonkeyPatch(
+                'pcloud.backend.aggregates.pool_rows.stock', stock):
             with concurrent.futures.ThreadPoolExecutor() as pool:
                 answers = list(pool.map(lambda _: self.get(), range(2)))
         self.assertEqual([200, 200], [status for status, _ in answers])

@@ -12,9 +12,9 @@ from nova.objects import fields
 from oslo_utils import timeutils
 
 from pcloud.api.policies import hosts as policies
-from pcloud.backend import server_calls
+from pcloud.backend.calls import server_calls
 from pcloud import names
-from pcloud.rules import moving
+from pcloud.rules.moving import moves
 from pcloud.rules import turns
 from pcloud.tests.functional.quick import test_draining
 from pcloud.tests.support import counting
@@ -400,5 +400,5 @@ class CostTest(MovingTestCase):
         self.assertEqual(one, counting.least(look))
 
     def test_history_is_bounded(self):
-        self.assertEqual(86400, moving.HISTORY)
+        self.assertEqual(86400, moves.HISTORY)
         self.assertIn('migration', fields.MigrationType.ALL)

@@ -25,7 +25,7 @@ from nova.api import wsgi as base_wsgi
 import webob
 
 from pcloud.api import wsgi
-from pcloud.rules import hints as hint_rules
+from pcloud.rules.placing import hints as hint_rules
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 from pcloud_sandbox.configuration import paste

@@ -10,11 +10,11 @@ from nova.tests import fixtures as nova_fixtures
 from nova.volume import cinder
 from oslo_utils.fixture import uuidsentinel
 
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud.explain import conductor
 from pcloud.explain import filtering
-from pcloud.explain import host_states
-from pcloud.rules import hints as hint_rules
+from pcloud.planning import host_states
+from pcloud.rules.placing import hints as hint_rules
 from pcloud.scheduler.filters import constraints
 from pcloud.tests.functional.quick import test_constraints
 from pcloud.tests.functional.quick import test_host_resources
@@ -64,7 +64,7 @@ class PlacementConstraintsTestCase(
 
     def _children(self, host):
         root = self.node(host).uuid
-        return sorted(inventories.tree(self.context, root) - {root})
+        return sorted(placement.tree(self.context, root) - {root})
 
     def refused_server(self, written, **more):
         """Return the fault of a server that no host takes."""

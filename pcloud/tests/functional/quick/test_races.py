@@ -6,8 +6,8 @@ from unittest import mock
 from nova.compute import api as compute_api
 
 from pcloud.audit import all_checks
-from pcloud.backend import change
-from pcloud.backend import isolation
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.changes import change
 from pcloud.objects import allocation_ratios
 from pcloud.objects import reconcile
 from pcloud.tests.support import shared_cloud

@@ -5,8 +5,8 @@
 from unittest import mock
 
 from pcloud.audit import all_checks
-from pcloud.backend import inventories
-from pcloud.backend import journal
+from pcloud.backend.calls import placement
+from pcloud.backend.changes import journal
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
@@ -51,19 +51,19 @@ class ConflictTest(RatioTestCase):
     def _set(self, times):
         """Set a ratio while the compute comes in between `times` times."""
         left = [times]
-        original = inventories.write
+        original = placement.write
 
         def write(*args):
             if left[0]:
                 left[0] -= 1
-                found = inventories.read(self.context, self.provider)
+                found = placement.read(self.context, self.provider)
                 self.assertTrue(
                     original(self.context, self.provider, found))
             return original(*args)
 
         pcloud = self.make_pcloud(self.alice)
         self.add_host(self.alice, pcloud, 'a', 'gpu')
-        with mock.patch.object(inventories, 'write', write):
+        with mock.patch.object(placement, 'write', write):
             self.update(self.alice, pcloud, **{CPU: 9})
 
     def _dues(self):
@@ -88,14 +88,14 @@ class LateTest(RatioTestCase):
 
     def _late(self, pcloud, ratio, meanwhile):
         """Set a Pcloud's cpu ratio while something else is done in full."""
-        original, waiting = inventories.write, [meanwhile]
+        original, waiting = placement.write, [meanwhile]
 
         def write(*args):
             while waiting:
                 waiting.pop()()
             return original(*args)
 
-        with mock.patch.object(inventories, 'write', write):
+        with mock.patch.object(placement, 'write', write):
             pclouds.update(
                 self.context, pclouds.show(self.context, pcloud),
                 {CPU: ratio})
@@ -199,11 +199,11 @@ class KeptTest(RatioTestCase):
         self.update(self.alice, self.pcloud, **{CPU: 3, RAM: 2})
         kept = self._kept()
         self.remove_host(self.alice, self.pcloud, 'a')
-        found = inventories.read(self.context, self.provider)
+        found = placement.read(self.context, self.provider)
         for name in ('VCPU', 'MEMORY_MB'):
             found['inventories'][name]['allocation_ratio'] = 9
         self.assertTrue(
-            inventories.write(self.context, self.provider, found))
+            placement.write(self.context, self.provider, found))
         self._write(**kept)
         finding, = all_checks.find(self.context, settle=0)
         self.assertEqual('ratio-not-given-back', finding.kind)
@@ -233,11 +233,11 @@ class OddTest(RatioTestCase):
             self.assertEqual(self.before, self.ratios())
 
     def test_all_cpus_are_dedicated(self):
-        found = inventories.read(self.context, self.provider)
+        found = placement.read(self.context, self.provider)
         found['inventories']['PCPU'] = {
             **found['inventories'].pop('VCPU'), 'allocation_ratio': 7}
         self.assertTrue(
-            inventories.write(self.context, self.provider, found))
+            placement.write(self.context, self.provider, found))
         pcloud = self.make_pcloud(self.alice)
         self.update(self.alice, pcloud, **{CPU: 4, RAM: 2})
         self.add_host(self.alice, pcloud, 'a', 'gpu', enable=False)

@@ -14,12 +14,12 @@ from nova import exception as nova_exception
 import oslo_messaging as messaging
 
 from pcloud.audit import all_checks
-from pcloud.backend import inventories
-from pcloud.backend import server_calls
+from pcloud.backend.calls import placement
+from pcloud.backend.calls import server_calls
 from pcloud import exception
 from pcloud.moving import asking
 from pcloud import names
-from pcloud.rules import rebalance_rows
+from pcloud.rules.moving import assignments
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import base
 from pcloud.tests.support import kills
@@ -269,7 +269,7 @@ class RefusedTest(RebalanceTestCase):
     def test_placement_that_is_away(self):
         plan, before = self.plan(), self.dump()
         with mock.patch.object(
-                inventories, 'candidates',
+                placement, 'candidates',
                 side_effect=exception.Unavailable()):
             answers = [self.alice.call('GET', f'{self.rebalance}?{FREE}'),
                        self.begin(plan)]
@@ -403,7 +403,7 @@ class UnderWayTest(RebalanceTestCase):
 
     def test_server_that_is_elsewhere(self):
         key = names.rebalance_key(self.small['id'])
-        row = rebalance_rows.Assignment.read(self.kept()[key])
+        row = assignments.Assignment.read(self.kept()[key])
         self.set_metadata(**{key: dataclasses.replace(
             row, target=row.plan + row.target[8:]).text()})
         self.act(self.small, {'os-migrateLive': {
@@ -540,7 +540,7 @@ class UnderWayTest(RebalanceTestCase):
 
     def test_node_that_is_not_there(self):
         key = names.rebalance_key(self.large['id'])
-        row = rebalance_rows.Assignment.read(self.kept()[key])
+        row = assignments.Assignment.read(self.kept()[key])
         self.set_metadata(**{key: dataclasses.replace(
             row, target=row.plan + row.target[8:]).text()})
         self.assertEqual(['rebalance-without-host'], self.kinds())

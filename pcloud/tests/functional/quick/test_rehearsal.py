@@ -8,9 +8,9 @@ from unittest import mock
 import ddt
 from testtools import matchers
 
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud import exception
-from pcloud import planner
+from pcloud.planning.programs import solvers
 from pcloud.tests.functional.quick import test_simulate
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
@@ -318,7 +318,7 @@ class RehearsalTest(RehearsalTestCase):
         self.add('web')
         self.start_on('web', 's')
         self.add('db')
-        with mock.patch.object(inventories, 'candidates',
+        with mock.patch.object(placement, 'candidates',
                                side_effect=exception.PlacementSilent):
             self.assertEqual(503, self.alice.call(
                 'GET', f'{self.path}/rehearsal').status_code)
@@ -333,7 +333,7 @@ class RehearsalTest(RehearsalTestCase):
         self.add('log')
         self.start_on('log', 'wide', others=['web', 'db'])
         # Of 6 free cpus each, 7 are wanted at once: that is no question.
-        with mock.patch.object(planner, '_library', return_value=None):
+        with mock.patch.object(solvers, '_library', return_value=None):
             found = self.ask()
         self.assertEqual(('web', 3, False, (1, 1)), self.told(found)[2])
 

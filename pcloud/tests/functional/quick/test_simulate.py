@@ -10,10 +10,10 @@ from nova import objects
 from nova.scheduler.filters import aggregate_instance_extra_specs
 from oslo_db import exception as db_exc
 
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
 from pcloud import exception
-from pcloud.explain import host_states
-from pcloud import planner
+from pcloud.planning import host_states
+from pcloud.planning.programs import solvers
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
 from pcloud.tests.support import shared_cloud
@@ -82,7 +82,7 @@ class SimulateTest(SimulateTestCase):
         both = self.ask(('xl', 2), ('m', 2))
         self.assertEqual((False, True), (both['fits'], both['exact']))
         self.assertEqual(2, both['bounds']['least'])
-        self.assertEqual(2 if planner.is_there() else 3,
+        self.assertEqual(2 if solvers.is_there() else 3,
                          both['bounds']['most'])
         self.assertEqual(2, sum(each['count'] for each in both['placed']))
 
@@ -345,7 +345,7 @@ class SimulateTest(SimulateTestCase):
             self.assertEqual(
                 status, self._ask(*servers).status_code, servers)
         # To prove what is best for so many takes longer than a call may.
-        with mock.patch.multiple(planner, DECIDING=.1, TELLING=.1):
+        with mock.patch.multiple(solvers, DECIDING=.1, TELLING=.1):
             self.assertEqual(
                 200, self._ask(('s', 600), ('m', 400)).status_code)
         refused = self._ask(('s', 1), without=['nothing'])
@@ -401,7 +401,7 @@ class SimulateTest(SimulateTestCase):
 
     def test_without_placement(self):
         self.add('web')
-        with mock.patch.object(inventories, 'candidates',
+        with mock.patch.object(placement, 'candidates',
                                side_effect=exception.PlacementSilent):
             self.assertEqual(503, self._ask(('s', 1)).status_code)
 
@@ -411,8 +411,8 @@ class SimulateTest(SimulateTestCase):
         self.add('db')
         self.make_flavor('seven', vcpus=7, memory_mb=256)
         servers = ('seven', 2), ('wide', 1), ('m', 1)
-        exact = planner.is_there()
-        with mock.patch.object(planner, '_library', return_value=None):
+        exact = solvers.is_there()
+        with mock.patch.object(solvers, '_library', return_value=None):
             found = self.ask(*servers)
         self.assertEqual((False, False, {'least': 3, 'most': 4}), tuple(
             found[name] for name in ('fits', 'exact', 'bounds')))

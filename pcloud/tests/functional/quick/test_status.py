@@ -13,7 +13,7 @@ from nova.scheduler import request_filter
 from oslo_db import exception as db_exc
 from oslo_upgradecheck import upgradecheck
 
-from pcloud.backend import journal
+from pcloud.backend.changes import journal
 from pcloud.cmd import status
 from pcloud import names
 from pcloud.rules import looks

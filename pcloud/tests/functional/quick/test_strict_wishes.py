@@ -13,8 +13,8 @@ from nova import objects
 from nova.scheduler import utils as scheduler_utils
 from nova.tests import fixtures as nova_fixtures
 
-from pcloud.backend import expected_places
-from pcloud.backend import inventories
+from pcloud.backend.calls import placement
+from pcloud.backend.cells import expected_places
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import turns as turn_rules
@@ -259,7 +259,7 @@ class ExpectedTest(StrictTestCase):
         return objects.Instance.get_by_uuid(self._cell(), self.server['id'])
 
     def test_at_rest(self):
-        with mock.patch.object(inventories, 'providers') as asked:
+        with mock.patch.object(placement, 'providers') as asked:
             found = self._find([self.server['id']])
         asked.assert_not_called()
         self.assertEqual({self.server['id']: self.host}, found.servers)
@@ -274,16 +274,16 @@ class ExpectedTest(StrictTestCase):
         instance.host = None
         instance.save()
         for provider in (self.node_of[self.host], base.BOB):
-            with (mock.patch.object(inventories, 'providers',
+            with (mock.patch.object(placement, 'providers',
                                     return_value=[provider]),
                   mock.patch.object(
-                      inventories, 'root',
+                      placement, 'root',
                       return_value=self.node_of[self.host]) as root):
                 found = self._find()
             self.assertEqual({'db': []}, found.tagged)
             self.assertEqual({'db': [self.host]}, found.expected_tagged)
             self.assertEqual(provider == base.BOB, root.called)
-        with mock.patch.object(inventories, 'providers',
+        with mock.patch.object(placement, 'providers',
                                side_effect=exception.PlacementSilent):
             self.assertRaises(exception.Unavailable, self._find)
             server = self.boot(self.alice, {

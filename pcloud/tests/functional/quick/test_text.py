@@ -8,8 +8,8 @@ from unittest import mock
 
 from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import servers
-from pcloud.rules import hints
-from pcloud.rules import locality
+from pcloud.rules.placing import hints
+from pcloud.rules.placing import locality
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 

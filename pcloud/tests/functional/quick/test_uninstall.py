@@ -9,9 +9,9 @@ import json
 from unittest import mock
 
 from pcloud.audit import remains
-from pcloud.backend import due
-from pcloud.backend import inventories
-from pcloud.backend import sticky_rows
+from pcloud.backend.aggregates import sticky_copies
+from pcloud.backend.calls import placement
+from pcloud.backend.changes import due
 from pcloud.cmd import uninstall
 from pcloud import exception
 from pcloud.tests.support import base
@@ -67,7 +67,7 @@ class UninstallTest(shared_cloud.SharedCloudTestCase):
         self.flavor = self.make_flavor('keyed')
         self.admin.post_extra_spec(self.flavor, {
             'extra_specs': {'pcloud:system_key:heat': '1:1'}})
-        sticky_rows.write(self.context, SERVER, '{}')
+        sticky_copies.write(self.context, SERVER, '{}')
 
     def test_nothing_of_it_in_a_new_cloud(self):
         self.assertEqual((0, 'Nothing is left.\n'), self._run())
@@ -147,10 +147,10 @@ class UninstallTest(shared_cloud.SharedCloudTestCase):
     def test_placement_alone_has_a_host_in_a_pool(self):
         self.make_pool('gpu')
         uuid = self.aggregate('Pcloud:host_flavor:gpu').uuid
-        provider = inventories.provider(
+        provider = placement.provider(
             self.context, 'node-4.hv.example.org')
-        body = inventories.aggregates(self.context, provider)
-        inventories.set_aggregates(self.context, provider, {
+        body = placement.aggregates(self.context, provider)
+        placement.set_aggregates(self.context, provider, {
             **body, 'aggregates': [*body['aggregates'], uuid]})
         self.assertEqual(
             [('Placement', ['node-4.hv.example.org'])],
@@ -158,7 +158,7 @@ class UninstallTest(shared_cloud.SharedCloudTestCase):
 
     def test_silent_placement(self):
         self.make_pool('gpu', 'node-1')
-        with mock.patch.object(inventories, 'members',
+        with mock.patch.object(placement, 'members',
                                side_effect=exception.PlacementSilent):
             status, out = self._run()
         self.assertEqual(2, status)

@@ -12,7 +12,7 @@ from nova.scheduler.client import query
 import oslo_messaging as messaging
 from oslo_utils import timeutils
 
-from pcloud.backend import journal
+from pcloud.backend.changes import journal
 from pcloud.moving import steps
 from pcloud import names
 from pcloud.rules import looks

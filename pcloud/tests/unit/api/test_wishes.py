@@ -9,8 +9,8 @@ from pcloud.api.policies import hosts as rules
 from pcloud.api import routes
 from pcloud.api import wishes
 from pcloud import exception
-from pcloud.rules import draining
-from pcloud.rules import reactions
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies
 
 RULES = (rules.UPDATE, rules.MOVE, rules.ADD, rules.REMOVE)
 
@@ -22,9 +22,9 @@ TABLE = (
     (wishes.of_drain(draining.Drain(0, draining.NONE, True)), (1, 0, 0, 1)),
     (wishes.of_drain(draining.Drain(0, draining.LIVE, True)), (1, 1, 0, 1)),
     (wishes.of_policy(None), (0, 0, 0, 0)),
-    (wishes.of_policy(reactions.STAY), (0, 0, 0, 0)),
-    (wishes.of_policy(reactions.MIGRATE), (1, 1, 0, 0)),
-    (wishes.of_policy(reactions.REPLACE), (1, 1, 1, 1)),
+    (wishes.of_policy(maintenance_policies.STAY), (0, 0, 0, 0)),
+    (wishes.of_policy(maintenance_policies.MIGRATE), (1, 1, 0, 0)),
+    (wishes.of_policy(maintenance_policies.REPLACE), (1, 1, 1, 1)),
     ([wishes.GROW], (1, 0, 1, 0)),
     ([wishes.REBALANCE], (0, 1, 0, 0)))
 
@@ -61,7 +61,8 @@ class CheckTest(base.BaseTestCase):
     def test_all_that_is_missing_is_named(self):
         error = self.assertRaises(
             exception.PolicyForbids, self.check,
-            wishes.of_policy(reactions.REPLACE), rules.ADD, rules.REMOVE)
+            wishes.of_policy(maintenance_policies.REPLACE), rules.ADD,
+            rules.REMOVE)
         self.assertIn(f'{rules.ADD} and {rules.REMOVE}', str(error))
         self.assertNotIn(rules.MOVE, str(error))
 

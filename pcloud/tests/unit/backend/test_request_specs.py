@@ -5,7 +5,7 @@
 import testtools
 
 from pcloud.backend import request_specs
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 
 
 def _key(**given):

@@ -7,13 +7,14 @@ import ddt
 from oslotest import base
 
 from pcloud.client import arguments
-from pcloud.rules import reactions
+from pcloud.rules.moving import maintenance_policies
 
 
 class ChoicesTest(base.BaseTestCase):
 
     def test_policies_are_those_of_the_api(self):
-        self.assertEqual(reactions.POLICIES, arguments.MAINTENANCE_POLICIES)
+        self.assertEqual(
+            maintenance_policies.POLICIES, arguments.MAINTENANCE_POLICIES)
 
 
 @ddt.ddt

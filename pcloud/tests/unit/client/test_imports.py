@@ -61,7 +61,7 @@ class ImportsTest(testtools.TestCase):
              'pcloud.client.host_runs', 'pcloud.client.osc',
              'pcloud.client.rebalance_runs', 'pcloud.client.runs',
              'pcloud.rules', 'pcloud.rules.forms',
-             'pcloud.rules.text'], _loaded(_COMMANDS))
+             'pcloud.text'], _loaded(_COMMANDS))
 
 
 def _loaded(program: str) -> list[str]:

@@ -12,7 +12,7 @@ from pcloud.explain import filtering
 from pcloud.explain import offers
 from pcloud.explain import schedule
 from pcloud.explain import weighing
-from pcloud.rules import reasons
+from pcloud.rules.placing import reasons
 
 FULL = reasons.open_to_all('it is full', '0 cpus are left')
 CLOSED = reasons.open_to_all('the host is kept for Pclouds')

@@ -3,7 +3,7 @@
 
 from oslotest import base
 
-from pcloud.backend import rows
+from pcloud.backend.aggregates import rows
 from pcloud.objects import replacements
 
 LIVE, NONE = (f'since=20261127T180543Z move={move} release=1'

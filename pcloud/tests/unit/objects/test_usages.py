@@ -4,8 +4,8 @@
 
 import testtools
 
-from pcloud.backend import computes
-from pcloud.objects import usages
+from pcloud.backend.cells import computes
+from pcloud.objects import pclouds
 
 
 def node(vcpus_used, memory_mb_used):
@@ -18,14 +18,14 @@ class UsagesTest(testtools.TestCase):
 
     def test_sums(self):
         self.assertEqual(
-            usages.Usage(empty_hosts=1, vcpus=8 + 3, memory_mb=924 + 24,
-                         servers=3),
-            usages._sum([node(0, 100), node(5, 1000)], [0, 3]))
+            pclouds.Usage(empty_hosts=1, vcpus=8 + 3, memory_mb=924 + 24,
+                          servers=3),
+            pclouds._usage([node(0, 100), node(5, 1000)], [0, 3]))
 
     def test_host_that_has_given_away_more_than_it_has(self):
         self.assertEqual(
-            usages.Usage(empty_hosts=0, vcpus=7, memory_mb=0, servers=2),
-            usages._sum([node(16, 2000), node(1, 1024)], [1, 1]))
+            pclouds.Usage(empty_hosts=0, vcpus=7, memory_mb=0, servers=2),
+            pclouds._usage([node(16, 2000), node(1, 1024)], [1, 1]))
 
     def test_no_host(self):
-        self.assertEqual(usages.Usage(0, 0, 0, 0), usages._sum([], []))
+        self.assertEqual(pclouds.Usage(0, 0, 0, 0), pclouds._usage([], []))

@@ -8,7 +8,7 @@ from hypothesis import strategies
 import testtools
 
 from pcloud.rules import forms
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 
 ID = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 

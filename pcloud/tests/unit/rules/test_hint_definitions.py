@@ -7,8 +7,8 @@ import json
 
 from oslotest import base
 
-from pcloud.rules import hints
-from pcloud.rules import locality
+from pcloud.rules.placing import hints
+from pcloud.rules.placing import locality
 from pcloud_sandbox.configuration import own_files
 
 

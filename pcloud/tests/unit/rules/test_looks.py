@@ -4,8 +4,8 @@
 
 import unittest
 
-from pcloud.rules import blockers
 from pcloud.rules import looks
+from pcloud.rules.moving import blockers
 
 
 class LooksTest(unittest.TestCase):

@@ -16,8 +16,8 @@ import testtools
 
 from pcloud import conf
 from pcloud import names
-from pcloud.objects import affinity_keys
-from pcloud.rules import affinity
+from pcloud.objects.placing import affinity_keys
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo

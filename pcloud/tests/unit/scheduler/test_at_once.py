@@ -30,14 +30,14 @@ from oslo_utils.fixture import uuidsentinel as uuids
 from oslo_utils import timeutils
 import testtools
 
-from pcloud.backend import expected_places
-from pcloud.backend import servers
-from pcloud.backend import sticky_rows
+from pcloud.backend.aggregates import sticky_copies
+from pcloud.backend.cells import expected_places
+from pcloud.backend.cells import servers
 from pcloud import conf
 from pcloud import names
-from pcloud.objects import host_attributes
-from pcloud.objects import scoped_policies
-from pcloud.rules import affinity
+from pcloud.objects.placing import host_attributes
+from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler import filters
 from pcloud.scheduler.filters import affinity as affinity_filter
@@ -322,7 +322,7 @@ class World:
               mock.patch.multiple(
                   servers, find=self._find, units=self._units,
                   requested_tags=lambda *_: sorted(request.tags)),
-              mock.patch.object(sticky_rows, 'read', return_value=None),
+              mock.patch.object(sticky_copies, 'read', return_value=None),
               mock.patch.object(
                   host_attributes, 'effective', self._attributes),
               mock.patch.object(affinity_scores, '_running', self._running)):

@@ -2,7 +2,7 @@
 
 import testtools
 
-from pcloud.rules import hints
+from pcloud.rules.placing import hints
 from pcloud.scheduler import filters
 from pcloud.scheduler import weights
 

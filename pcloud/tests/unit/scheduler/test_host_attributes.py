@@ -10,7 +10,7 @@ from nova import objects
 import testtools
 
 from pcloud import names
-from pcloud.rules import attributes as rules
+from pcloud.rules.placing import attributes as rules
 from pcloud.scheduler import host_attributes
 
 NAMES = (*rules.KNOWN, 'classes')

@@ -7,7 +7,7 @@ from nova import objects
 from nova.scheduler import host_manager
 import testtools
 
-from pcloud.rules import constraints
+from pcloud.rules.placing import constraints
 from pcloud.scheduler import host_capacity
 
 _WANTED = {constraints.CPU: 4, constraints.RAM: 512,

@@ -10,9 +10,9 @@ from nova.scheduler import host_manager
 import testtools
 
 from pcloud import names
-from pcloud.rules import constraints
 from pcloud.rules import host_resources
-from pcloud.rules import machines
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import machines
 from pcloud.scheduler import candidates
 from pcloud.scheduler import host_holdings
 

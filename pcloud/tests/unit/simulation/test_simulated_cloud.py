@@ -19,7 +19,7 @@ import testtools
 
 from pcloud import conf
 from pcloud import names
-from pcloud.rules import attributes
+from pcloud.rules.placing import attributes
 from pcloud_simulator import bits
 from pcloud_simulator import fleets
 from pcloud_simulator import host_scores

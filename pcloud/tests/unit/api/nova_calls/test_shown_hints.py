@@ -11,8 +11,8 @@ import testtools
 
 from pcloud.api.nova_calls import shown_hints
 from pcloud import exception
-from pcloud.rules import constraints
-from pcloud.rules import hints
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import hints
 
 _MARKS = st.sampled_from([hints.DOMAIN_RECORD, hints.CUSTOMER_RECORD,
                           hints.IMAGE_RECORD])

@@ -13,10 +13,10 @@ import testtools
 
 from pcloud import exception
 from pcloud import names
-from pcloud.rules import attributes
-from pcloud.rules import constraints as rules
 from pcloud.rules import host_resources
-from pcloud.rules import machines
+from pcloud.rules.placing import attributes
+from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import machines
 from pcloud.scheduler.filters import constraints
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler import host_capacity

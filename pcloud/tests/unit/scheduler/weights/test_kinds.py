@@ -24,11 +24,11 @@ import testtools
 
 from pcloud import exception
 from pcloud import names
-from pcloud.rules import attributes
-from pcloud.rules import constraints
 from pcloud.rules import host_resources
-from pcloud.rules import machines
-from pcloud.rules import spread
+from pcloud.rules.placing import attributes
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import machines
+from pcloud.rules.placing import spread
 from pcloud.scheduler import candidates
 from pcloud.scheduler import host_capacity
 from pcloud.scheduler import memo

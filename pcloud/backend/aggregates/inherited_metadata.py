@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read what hosts inherit from aggregates: attributes and placement keys."""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import functools
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend.aggregates import rows
+from pcloud import names
+
+# The parameter of a statement that is made once.
+_HOST = 'host'
+
+
+def attributes(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return the aggregates with attributes of any of `hosts`.
+
+    Two queries. An aggregate has only the given hosts, the type and the
+    metadata about attributes; name and uuid are empty.
+    """
+    return _saying(context, hosts, _says_attribute())
+
+
+@functools.cache
+def _attributes_of() -> sa.Select:
+    """Select memberships and metadata of `attributes_of`.
+
+    The statement is made once, for the service host `_HOST`: to make it takes
+    longer than to use it.
+    """
+    said, type_ = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    member = models.AggregateHost
+    return sa.select(
+        member.aggregate_id, member.host, said.key, said.value, type_.value,
+    ).select_from(member).join(said, sa.and_(
+        said.aggregate_id == member.aggregate_id,
+        said.key.startswith(names.ATTRIBUTE_KEY_PREFIX, autoescape=True)),
+    ).outerjoin(type_, sa.and_(
+        type_.aggregate_id == member.aggregate_id, type_.key == names.TYPE),
+    ).where(member.host == sa.bindparam(_HOST))
+
+
+def attributes_of(
+    context: nova_context.RequestContext, host: str,
+) -> list[rows.Aggregate]:
+    """Return the aggregates with attributes of one host (one query).
+
+    The aggregates are as from `attributes`.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        found = [each for each in session.execute(
+            _attributes_of(), {_HOST: host}) if each.host == host]
+    metadata = [(each.aggregate_id, key, value) for each in found
+                for key, value in (each[2:4], (names.TYPE, each[4]))
+                if value is not None]
+    heads = [(id_, '', '') for id_ in sorted({each[0] for each in found})]
+    return rows.assemble(heads, [each[:2] for each in found], metadata)
+
+
+def node_keys(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return the aggregates with placement keys of any of `hosts`.
+
+    Two queries. An aggregate has only the given hosts, the type and the
+    metadata about placement keys; name and uuid are empty.
+    """
+    key = models.AggregateMetadata.key
+    return _saying(context, hosts, sa.or_(*(
+        key.startswith(prefix, autoescape=True)
+        for prefix in (names.NODE_KEY_PREFIX, names.STICKY_PREFIX))))
+
+
+def _saying(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    criterion: sa.ColumnElement[bool],
+) -> list[rows.Aggregate]:
+    if not hosts:
+        return []
+    key, member = models.AggregateMetadata, models.AggregateHost
+    members = sa.select(member.aggregate_id, member.host).where(
+        member.host.in_(hosts), member.aggregate_id.in_(
+            sa.select(key.aggregate_id).where(criterion)))
+    metadata = sa.select(key.aggregate_id, key.key, key.value).where(
+        sa.or_(criterion, key.key == names.TYPE),
+        key.aggregate_id.in_(
+            sa.select(member.aggregate_id).where(member.host.in_(hosts))))
+    with api_db.context_manager.reader.using(context) as session:
+        member_rows = session.execute(members).all()
+        heads = [(id_, '', '')
+                 for id_ in sorted({row[0] for row in member_rows})]
+        return rows.assemble(
+            heads, member_rows, session.execute(metadata).all())
+
+
+def _says_attribute() -> sa.ColumnElement[bool]:
+    return models.AggregateMetadata.key.startswith(
+        names.ATTRIBUTE_KEY_PREFIX, autoescape=True)
+
+
+def known_attributes(
+    context: nova_context.RequestContext, asked: Collection[str],
+) -> frozenset[str]:
+    """Return the names of attributes that are in any aggregate's metadata.
+
+    One query, none for no names.
+
+    :param asked: the names to look for
+    """
+    if not asked:
+        return frozenset()
+    key = models.AggregateMetadata.key
+    wanted = [names.ATTRIBUTE_KEY_PREFIX + name for name in asked]
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(
+            sa.select(key).where(key.in_(wanted)).distinct()).scalars()
+        # Databases that compare without case find others too.
+        return frozenset(
+            name.removeprefix(names.ATTRIBUTE_KEY_PREFIX)
+            for name in found) & frozenset(asked)
+
+
+def attribute_aggregates(
+    context: nova_context.RequestContext, name: str | None = None,
+) -> list[rows.Aggregate]:
+    """Return the whole aggregates of attribute values, by name.
+
+    Two queries.
+
+    :param name: the name of an attribute; None for all attributes
+    """
+    if name is None:
+        named = models.Aggregate.name.startswith(
+            names.ATTRIBUTE_PREFIX, autoescape=True)
+    else:
+        named = models.Aggregate.name.startswith(
+            names.attribute(name, ''), autoescape=True)
+    # Databases that compare without case find others too.
+    return [aggregate for aggregate in
+            rows.whole(context, is_whole_attribute, named)
+            if name in (None, *names.attributes(aggregate.metadata))]
+
+
+def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata of an aggregate agree on an attribute."""
+    pairs = names.attributes(metadata)
+    return (names.is_attribute(metadata) and len(pairs) == 1 and
+            name == names.ATTRIBUTE_PREFIX + '='.join(*pairs.items()))
+
+
+def saying_attributes(
+    context: nova_context.RequestContext,
+) -> list[rows.Aggregate]:
+    """Return all aggregates with an attribute in name or metadata.
+
+    Two queries.
+    """
+    return rows.read(context, sa.or_(
+        models.Aggregate.name.startswith(
+            names.ATTRIBUTE_PREFIX, autoescape=True),
+        models.Aggregate.id.in_(
+            sa.select(models.AggregateMetadata.aggregate_id)
+            .where(_says_attribute()))))

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What isolation depends on: read here and nowhere else.
+
+A pool or a Pcloud closes its hosts to everybody except the tenants of the
+Pcloud. Isolation must not depend on the scheduler's copy of the aggregates,
+which can lose updates. So the rows of the database decide, with a number of
+queries independent of the number of rows.
+
+`pcloud.rules.placing.access` holds the rule.
+
+Rule: reference-isolation
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import functools
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend import bulk
+from pcloud.backend.changes import journal
+from pcloud import exception
+from pcloud import names
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import access
+
+_CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
+_TYPE = orm.aliased(models.AggregateMetadata)
+# The parameters of statements that are made once.
+_HOSTS, _HOST, _NODE_KEY = 'hosts', 'host', 'node_key'
+_NAME, _AGGREGATE, _TENANT_KEY = 'name', 'aggregate', 'tenant_key'
+
+
+def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether an aggregate takes its hosts away from everybody else.
+
+    =======================  =======================  ======
+    name begins with         type                     closed
+    =======================  =======================  ======
+    any prefix or none       pool or Pcloud           yes
+    ``Pcloud:attribute:``    none, or any other type  no
+    or ``Pcloud:policy:``
+    ``Pcloud:`` and another  none, or any other type  yes
+    word
+    no prefix of Pcloud      none, or any other type  no
+    =======================  =======================  ======
+
+    The name alone is enough, and so is the type: an aggregate that has lost
+    its name or type, or was never finished, must not open its hosts.
+
+    Rule: reference-isolation-closed
+    """
+    return metadata.get(names.TYPE, '').lower() in _CLOSED_TYPES or (
+        _begins(name, names.PREFIX) and
+        not any(_begins(name, prefix) for prefix in names.OPEN_PREFIXES))
+
+
+def is_pcloud(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether a closed aggregate is a Pcloud: no pool by name or type."""
+    return (is_closed(name, metadata) and
+            not _begins(name, names.POOL_PREFIX) and
+            metadata.get(names.TYPE, '').lower() != names.TYPE_POOL)
+
+
+def _begins(name: str, prefix: str) -> bool:
+    # Databases compare names and values without case.
+    return name.lower().startswith(prefix.lower())
+
+
+def _has_prefix(prefix: str) -> sa.ColumnElement[bool]:
+    return models.Aggregate.name.startswith(prefix, autoescape=True)
+
+
+def _is_closed(
+    has_closed_type: sa.ColumnElement[bool],
+) -> sa.ColumnElement[bool]:
+    """Return `is_closed` as a condition.
+
+    :param has_closed_type: the condition on the type; the names come first, so
+        that the database looks up the type only where the name decides nothing
+    """
+    return sa.or_(
+        sa.and_(_has_prefix(names.PREFIX), sa.not_(sa.or_(
+            *map(_has_prefix, names.OPEN_PREFIXES)))),
+        has_closed_type)
+
+
+def _with_type(statement: sa.Select) -> sa.Select:
+    return statement.outerjoin(
+        _TYPE, sa.and_(_TYPE.aggregate_id == models.Aggregate.id,
+                       _TYPE.key == names.TYPE))
+
+
+def _is_closed_with_type() -> sa.ColumnElement[bool]:
+    """Return `is_closed` as a condition for `_with_type`."""
+    return _is_closed(_TYPE.value.in_(_CLOSED_TYPES))
+
+
+def _is_pcloud_with_type() -> sa.ColumnElement[bool]:
+    """Return `is_pcloud` as a condition for `_with_type`."""
+    return sa.and_(
+        _is_closed_with_type(), sa.not_(_has_prefix(names.POOL_PREFIX)),
+        sa.func.coalesce(_TYPE.value, '') != names.TYPE_POOL)
+
+
+def _is_closed_by_row() -> sa.ColumnElement[bool]:
+    """Return `is_closed` as a condition that looks the type up row by row.
+
+    Where the condition asks whether there is a row, MariaDB first reads the
+    types of all Pclouds.
+    """
+    row = models.AggregateMetadata
+    its_type = sa.select(row.value).where(
+        row.aggregate_id == models.Aggregate.id, row.key == names.TYPE,
+    ).correlate(models.Aggregate).scalar_subquery()
+    return _is_closed(sa.func.coalesce(its_type, '').in_(_CLOSED_TYPES))
+
+
+def _open_ids() -> sa.Select:
+    """Select the ids of the aggregates that are not closed, which are few."""
+    return sa.select(models.Aggregate.id).where(
+        sa.not_(_is_closed_by_row()))
+
+
+@functools.cache
+def _closed_among() -> sa.Select:
+    """Select those of the service hosts `_HOSTS` that are closed.
+
+    The statement is made once, with the hosts as text: a thousand hosts as
+    parameters take longer in Python than in the database. The database judges
+    each aggregate of the hosts once, and no other aggregate. An aggregate
+    that is gone is closed.
+    """
+    member = models.AggregateHost
+    closed = _with_type(
+        sa.select(_is_closed(sa.func.coalesce(_TYPE.value, '').in_(
+            _CLOSED_TYPES))).select_from(models.Aggregate)
+    ).where(models.Aggregate.id == member.aggregate_id
+            ).correlate(member).scalar_subquery()
+    return sa.select(member.host).where(
+        member.host.in_(sa.bindparam(
+            _HOSTS, expanding=True, literal_execute=True)),
+        sa.func.coalesce(closed, sa.true()))
+
+
+@functools.cache
+def other_ids() -> sa.CompoundSelect:
+    """Select the ids of the aggregates that are no Pclouds, which are few.
+
+    Pools are among the aggregates. Some ids are there twice. The database
+    looks up no type of an aggregate with the name of a Pcloud, except once
+    for all that have the type of a pool.
+    """
+    is_pool_by_name = _has_prefix(names.POOL_PREFIX)
+    by_name = _with_type(
+        sa.select(models.Aggregate.id).select_from(models.Aggregate)
+    ).where(
+        sa.or_(is_pool_by_name, sa.not_(_is_closed(sa.false()))),
+        sa.or_(is_pool_by_name, sa.func.coalesce(
+            _TYPE.value, '') != names.TYPE_PCLOUD))
+    row = models.AggregateMetadata
+    by_type = sa.select(row.aggregate_id).where(
+        row.key == names.TYPE, row.value == names.TYPE_POOL)
+    return sa.union_all(by_name, by_type)
+
+
+def is_in_pcloud(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Return the condition that a service host is in any Pcloud."""
+    member = orm.aliased(models.AggregateHost)
+    return _with_type(
+        sa.select(member.id)
+        .join(models.Aggregate, models.Aggregate.id == member.aggregate_id)
+    ).where(_is_pcloud_with_type(), member.host == host
+            ).correlate_except(member, models.Aggregate, _TYPE).exists()
+
+
+def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
+    """Return the service hosts of all pools and Pclouds.
+
+    Two queries, one of the two as `bulk.distinct`. A host that has left the
+    host's pool counts as long as something is due for the host.
+    """
+    member = models.AggregateHost
+    with api_db.context_manager.reader.using(context) as session:
+        members = bulk.distinct(session, sa.select(member.host).where(
+            member.aggregate_id.not_in(_open_ids())))
+        due_hosts = journal.dues(context).keys() - members
+    return members | due_hosts if due_hosts else members
+
+
+def closed_among(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> frozenset[str]:
+    """Return which of some service hosts are in pools or Pclouds.
+
+    Two queries of what is committed, in one transaction. Every request without
+    the hint asks. The cost grows with `hosts`, and not with the cloud; where
+    `hosts` are most of a cloud, `closed_hosts` is cheaper and decides.
+    """
+    if len(hosts) > bulk.MOST_NAMED:
+        return closed_hosts(context).intersection(hosts)
+    with rows.connected() as connection:
+        members = connection.scalars(
+            _closed_among(), {_HOSTS: list(hosts)}).all()
+        due_hosts = journal.due_hosts(connection)
+    # Databases that compare without case find other hosts too.
+    return frozenset(hosts).intersection({*members, *due_hosts})
+
+
+def closed_aggregates(
+    context: nova_context.RequestContext,
+) -> list[rows.Aggregate]:
+    """Return all pools and Pclouds, whole or not (two queries)."""
+    ids = _with_type(
+        sa.select(models.Aggregate.id).select_from(models.Aggregate)
+    ).where(_is_closed_with_type())
+    return rows.read(context, models.Aggregate.id.in_(ids))
+
+
+@functools.cache
+def _closed_of() -> sa.Select:
+    """Select the aggregates and the metadata of `closed_of`.
+
+    The statement is made once, for the service host `_HOST` and the key
+    `_NODE_KEY` of the host's node: to make it takes longer than to use it.
+    """
+    row, member = models.AggregateMetadata, models.AggregateHost
+    node = orm.aliased(row)
+    node_key = sa.bindparam(_NODE_KEY, type_=row.key.type)
+    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
+            names.RAM_RATIO, node_key]
+    # Where the row of the host's node is lost, which `audit` finds, the own
+    # ratios of all hosts are read.
+    is_saved = sa.or_(
+        row.key == sa.literal(names.OWN_PREFIX).concat(node.value),
+        sa.and_(node.id.is_(None), row.key.startswith(
+            names.OWN_PREFIX, autoescape=True)))
+    return sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        member.host, row.key, row.value,
+    ).select_from(member).join(
+        models.Aggregate, models.Aggregate.id == member.aggregate_id,
+    ).outerjoin(node, sa.and_(
+        node.aggregate_id == models.Aggregate.id,
+        node.key == node_key)
+    ).outerjoin(row, sa.and_(
+        row.aggregate_id == models.Aggregate.id,
+        sa.or_(row.key.in_(keys), is_saved))
+    ).where(member.host == sa.bindparam(_HOST))
+
+
+def closed_of(
+    context: nova_context.RequestContext, host: str,
+) -> list[rows.Aggregate]:
+    """Return the pools and Pclouds of a host, each with the given host alone.
+
+    One query. Pools and Pclouds count, whole or not. Of metadata there is what
+    tells a Pcloud, the Pcloud's owner and ratios, and the host's node and
+    saved ratios.
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        found = [each for each in session.execute(
+            _closed_of(), {_HOST: host, _NODE_KEY: names.NODE_PREFIX + host})
+            if each.host == host]
+    heads = dict.fromkeys(each[:3] for each in found)
+    return [aggregate for aggregate in rows.assemble(
+        heads, [(id_, host) for id_, *_ in heads],
+        [(each.id, each.key, each.value) for each in found
+         if each.key is not None])
+        if is_closed(aggregate.name, aggregate.metadata)]
+
+
+def pool_uuids() -> set[str]:
+    """Return the uuids of all aggregates with the name of a pool (one query).
+
+    A pool without hosts counts: Placement may still have the last host of the
+    pool. A pool that somebody has renamed does not count: the name is found
+    in an index, while a type is read row by row for each Pcloud of the cloud.
+    The hosts of a renamed pool are closed all the same, by `closed_among`.
+
+    Rule: reference-isolation-request-filter
+    """
+    with rows.connected() as connection:
+        return set(connection.scalars(_pool_uuids()))
+
+
+# To make the statement takes longer than to execute the statement.
+@functools.cache
+def _pool_uuids() -> sa.Select:
+    return sa.select(models.Aggregate.uuid).where(
+        _has_prefix(names.POOL_PREFIX))
+
+
+def pclouds_of(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, list[str]]:
+    """Return the ids of the Pclouds of each host.
+
+    One query. A host in no Pcloud has no entry. A host in several Pclouds is
+    in no Pcloud that counts, but has the ids of all the Pclouds.
+
+    :returns: ``service host -> Pcloud ids``
+    """
+    if not hosts:
+        return {}
+    statement = _with_type(
+        sa.select(models.AggregateHost.host, models.Aggregate.name)
+        .join(models.Aggregate,
+              models.Aggregate.id == models.AggregateHost.aggregate_id)
+    ).where(_is_pcloud_with_type(), models.AggregateHost.host.in_(hosts)
+            ).order_by(models.Aggregate.name)
+    pclouds: dict[str, list[str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for host, name in session.execute(statement):
+            pclouds.setdefault(host, []).append(
+                name.removeprefix(names.PREFIX))
+    return pclouds
+
+
+def pcloud_access(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> tuple[str, access.Pcloud] | None:
+    """Read what access to one Pcloud depends on (two queries).
+
+    :param pcloud_id: a well-formed Pcloud id
+    :returns: the aggregate's uuid and the values for
+        `rules.placing.access`, or None
+        when there is no whole Pcloud with the id
+    """
+    return _access(context, _rows_of_pcloud(), pcloud_id, {})
+
+
+def _access(
+    context: nova_context.RequestContext, statement: sa.Select,
+    pcloud_id: str, parameters: Mapping[str, str],
+) -> tuple[str, access.Pcloud] | None:
+    with api_db.context_manager.reader.using(context) as session:
+        records = session.execute(
+            statement, {_NAME: names.pcloud(pcloud_id), **parameters}).all()
+        if not records:
+            return None
+        aggregate_id, uuid, name = records[0][:3]
+        metadata = {row.key: row.value for row in records}
+        if not pcloud_rows.is_whole(name, metadata):
+            return None
+        hosts = session.execute(
+            _pclouds_of_hosts(), {_AGGREGATE: aggregate_id}).all()
+    counts = {host: count for host, count, *_ in hosts}
+    return uuid, access.Pcloud(
+        pcloud_id, names.tenants(metadata), counts, names.states(metadata),
+        frozenset(host for host, _, is_due, _ in hosts if is_due),
+        metadata.get(names.OWNER, ''), readings.is_clear(metadata),
+        unopened=frozenset(
+            host for host, *_, is_unopened in hosts if is_unopened),
+        leaving=maintenance_policies.leaving(
+            maintenance_policies.stand_ins(names.replaced(metadata)), counts))
+
+
+def usable_pcloud(
+    context: nova_context.RequestContext, pcloud_id: str, project_id: str,
+) -> tuple[str, access.Pcloud]:
+    """Return `pcloud_access` of a Pcloud that a project may use.
+
+    Two queries; one query for a Pcloud that the project is no tenant of, as
+    for an unknown Pcloud: the time of an answer tells nobody which Pclouds
+    exist.
+
+    :raises: `exception.PcloudUnusable`, in the same words, when the Pcloud
+        does not exist and when the project may not use the Pcloud
+
+    Rule: reference-pclouds-visible
+    """
+    # A token of no project has no project id.
+    pair = _access(context, _rows_of_pcloud_for(), pcloud_id, {
+        _TENANT_KEY: names.TENANT_PREFIX + (project_id or '')})
+    verdict = access.project_verdict(pair[1] if pair else None, project_id)
+    if pair is None or not verdict:
+        raise exception.PcloudUnusable(
+            pcloud=pcloud_id, reason=verdict.reason)
+    return pair
+
+
+# To make these statements takes longer than to execute them.
+@functools.cache
+def _rows_of_pcloud() -> sa.Select:
+    """Select head and metadata of the Pcloud with the name `_NAME`."""
+    return sa.select(
+        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+        models.AggregateMetadata.key, models.AggregateMetadata.value,
+    ).join(
+        models.AggregateMetadata,
+        models.AggregateMetadata.aggregate_id == models.Aggregate.id,
+    ).where(models.Aggregate.name == sa.bindparam(_NAME))
+
+
+@functools.cache
+def _rows_of_pcloud_for() -> sa.Select:
+    """Select `_rows_of_pcloud` for the tenant with the key `_TENANT_KEY`."""
+    tenant = orm.aliased(models.AggregateMetadata)
+    return _rows_of_pcloud().where(sa.exists().where(
+        tenant.aggregate_id == models.Aggregate.id,
+        tenant.key == sa.bindparam(_TENANT_KEY),
+        tenant.value == names.TENANT_VALUE))
+
+
+@functools.cache
+def _pclouds_of_hosts() -> sa.Select:
+    """Select the hosts of `_AGGREGATE`: number of Pclouds, due, unopened."""
+    member = orm.aliased(models.AggregateHost)
+    return _with_type(
+        sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),
+                  journal.is_due(member.host),
+                  journal.is_unopened(member.host))
+        .join(models.AggregateHost,
+              models.AggregateHost.host == member.host)
+        .join(models.Aggregate,
+              models.Aggregate.id == models.AggregateHost.aggregate_id)
+    ).where(member.aggregate_id == sa.bindparam(_AGGREGATE),
+            _is_pcloud_with_type()).group_by(member.host)

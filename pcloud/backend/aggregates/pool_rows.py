@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read the pools of host flavors, and the free hosts of the pools."""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import datetime
+import functools
+import random
+
+from nova import context as nova_context
+from nova.db.api import api as api_db
+from nova.db.api import models
+from oslo_utils import timeutils
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import readings
+from pcloud.backend.aggregates import rows
+from pcloud.backend import bulk
+from pcloud.backend.changes import journal
+from pcloud.backend import host_sets
+from pcloud import names
+
+# Made once: to make these takes SQLAlchemy longer than to use them.
+_POOL, _POOLED = (
+    orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
+_IS_DUE, _IS_IN_PCLOUD = (
+    journal.is_due(_POOLED.host), isolation.is_in_pcloud(_POOLED.host))
+# Nova writes a membership once, and never again.
+_IS_UNREGISTERED = _POOLED.updated_at.is_(None)
+
+
+def is_whole(name: str, metadata: Mapping[str, str]) -> bool:
+    """Whether name and metadata agree that an aggregate is a pool."""
+    return (metadata.get(names.TYPE) == names.TYPE_POOL and
+            bool(metadata.get(names.FLAVOR_ID)) and
+            name == names.pool(metadata[names.FLAVOR_ID]) and
+            readings.units(metadata) is not None)
+
+
+def index(context: nova_context.RequestContext) -> list[rows.Aggregate]:
+    """Return all whole pools, by name (two queries)."""
+    return rows.whole(context, is_whole, models.Aggregate.name.startswith(
+        names.POOL_PREFIX, autoescape=True))
+
+
+def find(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> rows.Aggregate | None:
+    """Return the whole pool of a host flavor, or None (two queries)."""
+    pools = rows.whole(context, is_whole,
+                       models.Aggregate.name == names.pool(flavor_id))
+    # Databases that compare without case find others too.
+    return next((pool for pool in pools
+                 if pool.metadata[names.FLAVOR_ID] == flavor_id), None)
+
+
+def uuids(
+    context: nova_context.RequestContext, flavor_ids: Collection[str],
+) -> list[str]:
+    """Return the uuids of the aggregates of pools (one query).
+
+    :param flavor_ids: the host flavors of the pools
+    """
+    pool = models.Aggregate
+    with api_db.context_manager.reader.using(context) as session:
+        return list(session.scalars(sa.select(pool.uuid).where(
+            pool.name.in_(map(names.pool, flavor_ids)))))
+
+
+@dataclasses.dataclass(frozen=True)
+class Stock:
+    """Pools with very many hosts, and what tells which hosts are free.
+
+    :ivar pools: whole pools, by name
+    :ivar taken: the hosts in any Pcloud
+    :ivar zones: availability zones with hosts, as for
+        `availability_zones.grouped`
+    """
+
+    pools: Sequence[rows.Aggregate]
+    taken: frozenset[str]
+    zones: Sequence[tuple[str, frozenset[str]]]
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of all the pools."""
+        return bulk.union(*(pool.hosts for pool in self.pools))
+
+    @property
+    def unallocated(self) -> frozenset[str]:
+        """The hosts of the pools that are in no Pcloud."""
+        return bulk.without(self.hosts, self.taken)
+
+
+def stock(context: nova_context.RequestContext) -> Stock:
+    """Return all pools with `Stock`.
+
+    Four queries, and those of `host_sets.read`.
+    """
+    return _stock(context, models.Aggregate.name.startswith(
+        names.POOL_PREFIX, autoescape=True))
+
+
+def stock_of(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> Stock:
+    """Return the pool of a host flavor, or none, with `Stock`.
+
+    The queries of `stock`.
+    """
+    found = _stock(context, models.Aggregate.name == names.pool(flavor_id))
+    # Databases that compare without case find others too.
+    return dataclasses.replace(found, pools=[
+        pool for pool in found.pools
+        if pool.metadata[names.FLAVOR_ID] == flavor_id])
+
+
+def _stock(
+    context: nova_context.RequestContext, criterion: sa.ColumnElement[bool],
+) -> Stock:
+    pool = models.Aggregate
+    # In one transaction, so that the answers agree.
+    with api_db.context_manager.reader.using(context) as session:
+        heads = session.execute(sa.select(pool.id, pool.uuid, pool.name).where(
+            criterion).order_by(pool.name)).all()
+        metadata = session.execute(rows.metadata_rows(
+            [head.id for head in heads])).all()
+        zones = session.execute(availability_zones.of_aggregates()).all()
+        others = frozenset(session.scalars(isolation.other_ids()))
+        hosts = host_sets.read(session, host_sets.AGGREGATES)
+    pools = rows.assemble(heads, [], metadata)
+    return Stock(
+        [dataclasses.replace(pool, hosts=hosts.get(pool.id, frozenset()))
+         for pool in pools if is_whole(pool.name, pool.metadata)],
+        bulk.union(*(
+            there for id_, there in hosts.items() if id_ not in others)),
+        [(zone, hosts.get(id_, frozenset())) for id_, zone in zones])
+
+
+def of_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return the whole pools of any of `hosts`, each with only `hosts`.
+
+    Two queries, one of the two as `bulk.groups` or `host_sets.read`. With
+    more than `bulk.MOST_NAMED` hosts the pools have other hosts too. The
+    metadata have the maintenances of `hosts` alone, as far as that holds for
+    the hosts.
+    """
+    if not hosts:
+        return []
+    row, pool = models.AggregateMetadata, models.Aggregate
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(sa.select(
+            pool.id, pool.uuid, pool.name, row.key, row.value,
+        ).join(row, row.aggregate_id == pool.id).where(
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True),
+            _is_of_hosts(row.key, hosts))).all()
+        hosts_of = _among(session, {each.id for each in found}, hosts)
+    heads = sorted({each[:3] for each in found}, key=lambda head: head[2])
+    pools = rows.assemble(
+        heads, [], [(each.id, each.key, each.value) for each in found])
+    return [dataclasses.replace(each, hosts=hosts_of[each.id])
+            for each in pools
+            if each.id in hosts_of and is_whole(each.name, each.metadata)]
+
+
+def units(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> Mapping[str, int]:
+    """Return the units of hosts (two queries, as `of_hosts`).
+
+    A host in no pool has no entry. Other hosts may have entries too.
+
+    :returns: ``service host -> units``
+    """
+    if not hosts:
+        return {}
+    # In one transaction, so that the answers agree.
+    with api_db.context_manager.reader.using(context) as session:
+        pools = units_by_id(context)
+        return by_host(pools, _among(session, list(pools), hosts))
+
+
+def by_host(
+    pools: Mapping[int, int], hosts_of: Mapping[int, frozenset[str]],
+) -> Mapping[str, int]:
+    """Return ``service host -> units`` from the units of pools.
+
+    :param pools: as `units_by_id`; of the pools of a host the last counts
+    :param hosts_of: ``aggregate id -> service hosts``, of all aggregates
+    """
+    return _by_host(*(
+        (hosts_of.get(id_, frozenset()), each)
+        for id_, each in pools.items()))
+
+
+# From one request to the next the pools are mostly the same.
+@functools.lru_cache(maxsize=2)
+def _by_host(*pools: tuple[frozenset[str], int]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for hosts, each in pools:
+        found |= dict.fromkeys(hosts, each)
+    return found
+
+
+def units_by_id(context: nova_context.RequestContext) -> dict[int, int]:
+    """Return the units of a host of each whole pool (one query).
+
+    :returns: id of the aggregate -> units, in order of the pools' names
+    """
+    row, pool = models.AggregateMetadata, models.Aggregate
+    found: dict[tuple[int, str], dict[str, str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for id_, name, key, value in session.execute(sa.select(
+            pool.id, pool.name, row.key, row.value,
+        ).join(row, row.aggregate_id == pool.id).where(
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True),
+            row.key.in_([names.TYPE, names.FLAVOR_ID, names.UNITS]),
+        ).order_by(pool.name)):
+            found.setdefault((id_, name), {})[key] = value
+    return {id_: readings.units(metadata) or 0
+            for (id_, name), metadata in found.items()
+            if is_whole(name, metadata)}
+
+
+def _among(
+    session: orm.Session, ids: Collection[int], hosts: Collection[str],
+) -> Mapping[int, frozenset[str]]:
+    """Return which of some hosts are in which of some aggregates.
+
+    With more than `bulk.MOST_NAMED` hosts there are other hosts too, and other
+    aggregates.
+
+    :returns: ``aggregate id -> service hosts``
+    """
+    if len(hosts) > bulk.MOST_NAMED:
+        return host_sets.read(session, host_sets.AGGREGATES)
+    member = models.AggregateHost
+    # MariaDB would go through the hosts of the pools in the order of an index.
+    aggregate_id = (member.aggregate_id + 0).label('id')
+    return {id_: frozenset(there) for id_, there in bulk.groups(
+        session, sa.select(aggregate_id, member.host).where(
+            aggregate_id.in_(ids), member.host.in_(hosts)))}
+
+
+def _is_of_hosts(
+    key: sa.ColumnElement[str], hosts: Collection[str],
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a key is of no host, or of `hosts`.
+
+    With more than `bulk.MOST_NAMED` hosts the condition holds for all keys.
+    """
+    if len(hosts) > bulk.MOST_NAMED:
+        return sa.true()
+    return sa.or_(
+        sa.not_(key.startswith(names.MAINTENANCE_PREFIX, autoescape=True)),
+        key.in_([names.MAINTENANCE_PREFIX + host for host in hosts]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """The metadata value of the maintenance of a host of a pool.
+
+    :ivar host: the service host, which is in the pool
+    :ivar pool_id: the id of the pool's aggregate in the database
+    :ivar pool_uuid: the uuid of the pool's aggregate
+    :ivar flavor_id: the id of the host flavor
+    :ivar value: as written
+    """
+
+    host: str
+    pool_id: int
+    pool_uuid: str
+    flavor_id: str
+    value: str
+
+
+def maintenances(
+    context: nova_context.RequestContext,
+    hosts: Collection[str] | None = None, pcloud_id: int | None = None,
+    flavor_id: str | None = None,
+) -> list[Kept]:
+    """Return the maintenances of hosts of pools (one query).
+
+    :param hosts: the service hosts to look for; None for all hosts
+    :param pcloud_id: the aggregate's id in the database of the Pcloud of the
+        hosts to look for; None for hosts in any Pcloud or none
+    :param flavor_id: the host flavor of the hosts to look for; None for any
+    """
+    row, pool = models.AggregateMetadata, models.Aggregate
+    statement = sa.select(
+        _POOLED.host, pool.id, pool.uuid, pool.name, row.key, row.value,
+    ).select_from(row).join(pool, pool.id == row.aggregate_id).join(
+        _POOLED, sa.and_(
+            _POOLED.aggregate_id == pool.id,
+            row.key == sa.literal(names.MAINTENANCE_PREFIX).concat(
+                _POOLED.host)),
+    ).where(row.key.startswith(names.MAINTENANCE_PREFIX, autoescape=True),
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True))
+    if hosts is not None:
+        statement = statement.where(row.key.in_(
+            [names.MAINTENANCE_PREFIX + host for host in hosts]))
+    if flavor_id is not None:
+        statement = statement.where(pool.name == names.pool(flavor_id))
+    if pcloud_id is not None:
+        statement = statement.where(_POOLED.host.in_(
+            sa.select(models.AggregateHost.host).where(
+                models.AggregateHost.aggregate_id == pcloud_id)))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        return [Kept(host, id_, uuid, name.removeprefix(names.POOL_PREFIX),
+                     value)
+                for host, id_, uuid, name, key, value
+                in session.execute(statement.order_by(_POOLED.host))
+                if key == names.MAINTENANCE_PREFIX + host]
+
+
+def members(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> frozenset[str]:
+    """Return the hosts of a pool, free or not (one query, as `bulk.distinct`).
+
+    To read the names of a large pool is cheaper than to ask which are free.
+    """
+    member = models.AggregateHost
+    # Databases that compare without case may find the hosts of another pool;
+    # `unallocated` leaves such hosts out.
+    pool = sa.select(models.Aggregate.id).where(
+        models.Aggregate.name == names.pool(flavor_id)).scalar_subquery()
+    with api_db.context_manager.reader.using(context) as session:
+        return bulk.distinct(session, sa.select(member.host).where(
+            member.aggregate_id == pool))
+
+
+def drawn(
+    context: nova_context.RequestContext, flavor_id: str, most: int,
+    chance: random.Random,
+) -> list[str]:
+    """Return some free hosts of a pool, each with the same chance.
+
+    Two queries. Numbers of memberships are drawn, from the first to the last
+    of the pool, and not names: to read the names of thousands of hosts takes
+    longer than everything else. Numbers that are no memberships of the pool
+    are drawn in vain, so there may be no host although hosts are free.
+
+    :param most: how many numbers to draw
+    """
+    member = models.AggregateHost
+    pool = sa.select(models.Aggregate.id).where(
+        models.Aggregate.name == names.pool(flavor_id)).scalar_subquery()
+    with api_db.context_manager.reader.using(context) as session:
+        first, last = session.execute(sa.select(
+            sa.func.min(member.id), sa.func.max(member.id),
+        ).where(member.aggregate_id == pool)).one()
+    if first is None:
+        return []
+    numbers = range(first, last + 1)
+    if len(numbers) > most:
+        return _in_no_pcloud(context, flavor_id, _select_numbered(),
+                             numbers=chance.sample(numbers, most))
+    return _in_no_pcloud(context, flavor_id, _select_unallocated())
+
+
+# To make the statement takes longer than to use it.
+@functools.cache
+def _select_numbered() -> sa.Select:
+    """Select as `_select_unallocated`, with ``numbers`` of memberships."""
+    return _select_unallocated().where(
+        _POOLED.id.in_(sa.bindparam('numbers', expanding=True)))
+
+
+def unallocated(
+    context: nova_context.RequestContext, flavor_id: str,
+    among: Collection[str] | None = None,
+) -> list[str]:
+    """Return the free hosts in the pool of a host flavor.
+
+    One query. Hosts in a Pcloud, hosts for which something is due, and
+    `unregistered` hosts are not read.
+
+    :param among: the hosts to look at; None for all hosts of the pool
+    """
+    if among is None:
+        return _in_no_pcloud(context, flavor_id, _select_unallocated())
+    return _in_no_pcloud(
+        context, flavor_id, _select_named(), hosts=list(among))
+
+
+# As `_select_numbered`.
+@functools.cache
+def _select_named() -> sa.Select:
+    """Select as `_select_unallocated`, with the names ``hosts``."""
+    return _select_unallocated().where(
+        _POOLED.host.in_(sa.bindparam('hosts', expanding=True)))
+
+
+def settling(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> list[str]:
+    """Return the hosts of a pool that are in no Pcloud and not free yet.
+
+    One query. Something is due for each of the hosts, or the host is
+    `unregistered`.
+    """
+    return _in_no_pcloud(context, flavor_id, _select_in_no_pcloud(
+        sa.or_(_IS_DUE, _IS_UNREGISTERED)))
+
+
+def unregistered(
+    context: nova_context.RequestContext,
+) -> dict[str, datetime.datetime]:
+    """Return the hosts in no Pcloud that Nova's calls have put into pools.
+
+    No change of Pcloud has seen the host enter the pool, and nothing is due
+    for the host. A change of Pcloud writes the time of the change into the
+    membership, which Nova leaves empty; a host that is taken out and put in
+    again has another membership.
+
+    One query; where there are such memberships, those of
+    `isolation.pclouds_of` and another query.
+
+    :returns: ``service host -> when the host entered the pool``, in UTC
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        found = dict(session.execute(_select_unregistered()).all())
+    if not found:
+        return {}
+    # Most memberships are registered: to ask for these takes the database
+    # longer than everything else.
+    others = isolation.pclouds_of(context, found).keys() | (
+        journal.dues(context).keys())
+    return {host: entered or timeutils.utcnow()
+            for host, entered in found.items() if host not in others}
+
+
+# As `_select_numbered`.
+@functools.cache
+def _select_unregistered() -> sa.Select:
+    return sa.select(_POOLED.host, _POOLED.created_at).join(
+        _POOL, _POOL.id == _POOLED.aggregate_id,
+    ).where(_POOL.name.startswith(names.POOL_PREFIX, autoescape=True),
+            _IS_UNREGISTERED)
+
+
+def is_registered(
+    context: nova_context.RequestContext, flavor_id: str, host: str,
+) -> bool:
+    """Whether a change of Pcloud has seen a host in a pool (one query).
+
+    :returns: False too for a host that is not in the pool
+    """
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find others too.
+        return (names.pool(flavor_id), host) in session.execute(
+            sa.select(_POOL.name, _POOLED.host).join(
+                _POOL, _POOL.id == _POOLED.aggregate_id,
+            ).where(_POOL.name == names.pool(flavor_id),
+                    _POOLED.host == host, sa.not_(_IS_UNREGISTERED))).all()
+
+
+def _in_no_pcloud(
+    context: nova_context.RequestContext, flavor_id: str,
+    statement: sa.Select, **parameters: list,
+) -> list[str]:
+    """Return the hosts of a pool that a statement finds.
+
+    :param statement: as `_select_in_no_pcloud`
+    :param parameters: the other bound parameters of the statement
+    """
+    pool = names.pool(flavor_id)
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find others too.
+        return [host for name, host in session.execute(
+            statement, {'pool': pool, **parameters}) if name == pool]
+
+
+# As `_select_numbered`.
+@functools.cache
+def _select_unallocated() -> sa.Select:
+    """Select the registered hosts in no Pcloud for which nothing is due."""
+    return _select_in_no_pcloud(sa.not_(sa.or_(_IS_DUE, _IS_UNREGISTERED)))
+
+
+def _select_in_no_pcloud(criterion: sa.ColumnElement[bool]) -> sa.Select:
+    """Select the hosts in no Pcloud, of the aggregate ``pool``."""
+    return sa.select(_POOL.name, _POOLED.host).join(
+        _POOL, _POOL.id == _POOLED.aggregate_id,
+    ).where(_POOL.name == sa.bindparam('pool'), criterion,
+            sa.not_(_IS_IN_PCLOUD))

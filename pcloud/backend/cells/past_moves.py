@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read the migrations of servers that are over, or wait for a confirmation.
+
+Rule: reference-draining-moving
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Mapping
+import datetime
+from typing import Any
+
+from nova.compute import instance_actions
+from nova.compute import task_states
+from nova.compute import vm_states
+from nova import context as nova_context
+from nova.db.main import api as main_db
+from nova.db.main import models
+from nova.objects import fields
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend.calls import server_calls
+from pcloud.backend.cells import asking
+from pcloud.backend.cells import computes
+from pcloud.rules.moving import moves
+
+# The statuses of a migration after which the server is elsewhere.
+_ARRIVED = ('completed', 'confirmed', 'done')
+_KINDS = (fields.MigrationType.LIVE_MIGRATION,
+          fields.MigrationType.MIGRATION)
+_FINISHED = 'finished'
+# The task states of a server whose migration Nova is about to record.
+SETTING_OFF = (task_states.MIGRATING, task_states.RESIZE_PREP)
+_MOVES = (instance_actions.MIGRATE, instance_actions.RESIZE,
+          instance_actions.LIVE_MIGRATION)
+_ACTION = orm.aliased(models.InstanceAction)
+
+
+def of_hosts(
+    context: nova_context.RequestContext, hosts: Collection[str], now: float,
+) -> Mapping[str, list[moves.Past]]:
+    """Return the past of the servers on hosts.
+
+    One query, and one query a cell. Silent cells are left out.
+
+    :param hosts: service hosts
+    :param now: seconds since the epoch
+    :returns: ``server uuid -> migrations``, a default dict of lists
+    """
+    since = _moment(now - moves.HISTORY)
+
+    def read(
+        context: nova_context.RequestContext, hosts: Collection[str],
+    ) -> list[sa.Row]:
+        return _read(context, hosts, since)
+
+    found = collections.defaultdict(list)
+    for rows in asking.ask_hosts(context, hosts, read).known.values():
+        for row in rows:
+            found[row.instance_uuid].append(moves.Past(
+                row.updated_at.replace(
+                    tzinfo=datetime.timezone.utc).timestamp(),
+                row.status in _ARRIVED, row.dest_compute is not None))
+    return found
+
+
+@main_db.pick_context_manager_reader
+def _read(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    since: datetime.datetime,
+) -> list[sa.Row]:
+    row, server = models.Migration, models.Instance
+    return context.session.execute(sa.select(
+        row.instance_uuid, row.status, row.dest_compute, row.updated_at,
+    ).join(server, server.uuid == row.instance_uuid).where(
+        server.deleted == 0, server.host.in_(hosts),
+        row.updated_at >= since, row.migration_type.in_(_KINDS),
+        row.status.in_(computes.MIGRATION_OVER))).all()
+
+
+def to_confirm(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[str]:
+    """Return the servers whose cold migration Pcloud has to confirm.
+
+    Pcloud confirms what Pcloud has begun, which the request id of the latest
+    action shows. One query, and one query a cell. Silent cells are left out.
+
+    :param hosts: the service hosts that the servers come from
+    :returns: server uuids, in order
+    """
+    return _servers(asking.ask_hosts(context, hosts, _to_confirm_from))
+
+
+def to_confirm_anywhere() -> list[str]:
+    """Return the servers as `to_confirm`, from any host.
+
+    One query a cell.
+    """
+    return _servers(asking.ask_all(_to_confirm))
+
+
+def lost(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    before: float,
+) -> list[str]:
+    """Return the servers that Pcloud had moved, and that nobody moves.
+
+    The message that asked for the migration got lost, so the server is busy
+    and has no migration. One query, and one query a cell. Silent cells are
+    left out.
+
+    :param hosts: the service hosts of the servers
+    :param before: only what was asked for before counts, in seconds since the
+        epoch
+    :returns: server uuids, in order
+    """
+    moment = _moment(before)
+
+    def read(
+        context: nova_context.RequestContext, hosts: Collection[str],
+    ) -> list[str]:
+        return _lost(context, hosts, moment)
+
+    return _servers(asking.ask_hosts(context, hosts, read))
+
+
+def _servers(answers: asking.Answers[Any, list[str]]) -> list[str]:
+    return sorted(server for rows in answers.known.values()
+                  for server in rows)
+
+
+def _moment(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(
+        seconds, datetime.timezone.utc).replace(tzinfo=None)
+
+
+@main_db.pick_context_manager_reader
+def _to_confirm_from(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[str]:
+    return context.session.scalars(_moved_by_pcloud().where(
+        models.Migration.source_compute.in_(hosts))).all()
+
+
+@main_db.pick_context_manager_reader
+def _to_confirm(context: nova_context.RequestContext) -> list[str]:
+    return context.session.scalars(_moved_by_pcloud()).all()
+
+
+def _moved_by_pcloud() -> sa.Select:
+    """Select the servers whose cold migration Pcloud has to confirm."""
+    row, server = models.Migration, models.Instance
+    return _asked_by_pcloud().join(
+        row, row.instance_uuid == server.uuid,
+    ).where(
+        server.vm_state == vm_states.RESIZED, server.task_state.is_(None),
+        row.deleted == 0, row.status == _FINISHED,
+        row.migration_type == fields.MigrationType.MIGRATION)
+
+
+@main_db.pick_context_manager_reader
+def _lost(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    before: datetime.datetime,
+) -> list[str]:
+    row, server = models.Migration, models.Instance
+    return context.session.scalars(_asked_by_pcloud().where(
+        server.host.in_(hosts), server.task_state.in_(SETTING_OFF),
+        _ACTION.start_time < before,
+        sa.not_(sa.exists().where(
+            row.instance_uuid == server.uuid, row.deleted == 0,
+            row.created_at >= _ACTION.start_time).correlate(
+                server, _ACTION)))).all()
+
+
+def _asked_by_pcloud() -> sa.Select:
+    """Select the servers that were last moved, or are, by Pcloud."""
+    server, any_ = models.Instance, orm.aliased(models.InstanceAction)
+    latest = sa.select(sa.func.max(any_.id)).where(
+        any_.instance_uuid == server.uuid, any_.action.in_(_MOVES),
+    ).correlate(server).scalar_subquery()
+    return sa.select(server.uuid).join(_ACTION, _ACTION.id == latest).where(
+        server.deleted == 0, _ACTION.request_id.startswith(
+            server_calls.REQUEST_PREFIX, autoescape=True))

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write the rows of aggregates, within one change."""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import datetime
+
+from nova.db.api import models
+from oslo_db import exception as db_exc
+from oslo_utils import timeutils
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from pcloud.backend.changes import due
+from pcloud import exception
+from pcloud import names
+
+_AGGREGATE = models.Aggregate
+_MEMBER = models.AggregateHost
+_ROW = models.AggregateMetadata
+
+
+class Again(Exception):
+    """What a change relied upon is gone; the change may be repeated."""
+
+
+class Rows:
+    """Writes rows in the transaction of one change.
+
+    :ivar mark: the mark of the present attempt of the change
+    :ivar before: ``journal key of an anchor -> newest mark before the change``
+    """
+
+    def __init__(
+        self, session: orm.Session, journal_id: int, mark: str,
+        before: Mapping[str, str | None],
+    ) -> None:
+        self._session = session
+        self._journal_id = journal_id
+        self.mark = mark
+        self.before = before
+
+    def find(self, name: str) -> sa.Row | None:
+        """Return id, uuid and name of an aggregate by name, or None.
+
+        Databases that compare without case find other aggregates too.
+        """
+        return self._session.execute(sa.select(
+            _AGGREGATE.id, _AGGREGATE.uuid, _AGGREGATE.name,
+        ).where(_AGGREGATE.name == name)).first()
+
+    def create(self, uuid: str, name: str, metadata: Mapping[str, str]) -> int:
+        """Create an aggregate, and return the aggregate's id in the database.
+
+        :raises: `exception.AggregateNameTaken`
+        """
+        try:
+            made = self._session.execute(sa.insert(_AGGREGATE).values(
+                uuid=uuid, name=name))
+        except db_exc.DBDuplicateEntry as error:
+            raise exception.AggregateNameTaken(name=name) from error
+        aggregate_id, = made.inserted_primary_key
+        self.insert(aggregate_id, metadata)
+        return aggregate_id
+
+    def delete(self, aggregate_id: int) -> bool:
+        """Delete an aggregate without hosts.
+
+        :returns: False when the aggregate has hosts; nothing is deleted then
+        """
+        members = sa.select(sa.func.count()).where(
+            _MEMBER.aggregate_id == aggregate_id)
+        if self._session.scalar(members):
+            return False
+        self._session.execute(sa.delete(_ROW).where(
+            _ROW.aggregate_id == aggregate_id))
+        self._session.execute(sa.delete(_AGGREGATE).where(
+            _AGGREGATE.id == aggregate_id))
+        return True
+
+    def touch(self, aggregate_id: int) -> None:
+        """Note in an aggregate's own row that the aggregate has changed.
+
+        :raises: `exception.AggregateGone`
+        """
+        if not self._session.execute(sa.update(_AGGREGATE).where(
+                _AGGREGATE.id == aggregate_id).values(
+                    updated_at=timeutils.utcnow())).rowcount:
+            raise exception.AggregateGone()
+
+    def join(self, aggregate_id: int, host: str) -> None:
+        """Put a host into an aggregate.
+
+        The membership is registered, see `pool_rows.unregistered`.
+
+        :raises: `exception.HostInAggregate`, `exception.AggregateGone`
+        """
+        try:
+            self._session.execute(sa.insert(_MEMBER).values(
+                aggregate_id=aggregate_id, host=host,
+                updated_at=timeutils.utcnow()))
+        except db_exc.DBDuplicateEntry as error:
+            raise exception.HostInAggregate() from error
+        except db_exc.DBReferenceError as error:
+            raise exception.AggregateGone() from error
+
+    def register(
+        self, aggregate_id: int, host: str,
+    ) -> datetime.datetime | None:
+        """Note that a change of Pcloud has seen a host in an aggregate.
+
+        :returns: when the host entered the aggregate; None when an earlier
+            change has seen the host, or the host is gone
+        """
+        now, here = timeutils.utcnow(), sa.and_(
+            _MEMBER.aggregate_id == aggregate_id, _MEMBER.host == host)
+        if not self._session.execute(sa.update(_MEMBER).where(
+                here, _MEMBER.updated_at.is_(None),
+        ).values(updated_at=now)).rowcount:
+            return None
+        return self._session.scalar(
+            sa.select(_MEMBER.created_at).where(here)) or now
+
+    def leave(self, aggregate_id: int, hosts: Collection[str]) -> int:
+        """Take hosts out of an aggregate; return how many hosts have left."""
+        return self._session.execute(sa.delete(_MEMBER).where(
+            _MEMBER.aggregate_id == aggregate_id,
+            _MEMBER.host.in_(hosts))).rowcount
+
+    def insert(
+        self, aggregate_id: int, metadata: Mapping[str, str],
+        in_journal: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write new metadata keys (one statement).
+
+        :param in_journal: new keys of the journal; None for no such keys
+        :raises: `exception.KeyTaken` when a key exists, also in another letter
+            case where the database compares without case;
+            `exception.AggregateGone`
+        """
+        rows = [{'aggregate_id': id_, 'key': key, 'value': value}
+                for id_, its in ((aggregate_id, metadata),
+                                 (self._journal_id, in_journal or {}))
+                for key, value in its.items()]
+        if not rows:
+            return
+        try:
+            self._session.execute(sa.insert(_ROW), rows)
+        except db_exc.DBDuplicateEntry as error:
+            raise exception.KeyTaken() from error
+        except db_exc.DBReferenceError as error:
+            raise exception.AggregateGone() from error
+
+    def set(
+        self, aggregate_id: int, metadata: Mapping[str, str | None],
+    ) -> None:
+        """Write metadata keys, whatever the old values; None deletes a key."""
+        self.drop(aggregate_id, metadata)
+        self.insert(aggregate_id, {key: value for key, value
+                                   in metadata.items() if value is not None})
+
+    def has(self, aggregate_id: int, key: str, value: str) -> bool:
+        """Whether a metadata key has a certain value."""
+        return self._session.scalar(sa.select(sa.exists().where(
+            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
+            _ROW.value == value)))
+
+    def exchange(
+        self, aggregate_id: int, key: str, value: str,
+    ) -> bool:
+        """Change the value of an existing metadata key.
+
+        :returns: False when the key does not exist
+        """
+        return self._session.execute(sa.update(_ROW).where(
+            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
+        ).values(value=value)).rowcount == 1
+
+    def drop(self, aggregate_id: int, keys: Collection[str]) -> int:
+        """Delete metadata keys; return the number of deleted keys."""
+        return self._session.execute(sa.delete(_ROW).where(
+            _ROW.aggregate_id == aggregate_id,
+            _ROW.key.in_(list(keys)))).rowcount
+
+    def drop_if(self, aggregate_id: int, key: str, value: str) -> bool:
+        """Delete a metadata key if it has a certain value."""
+        return self._session.execute(sa.delete(_ROW).where(
+            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
+            _ROW.value == value)).rowcount == 1
+
+    def drop_prefixes(
+        self, aggregate_id: int, prefixes: Collection[str],
+    ) -> None:
+        """Delete all metadata keys with certain prefixes."""
+        self._session.execute(sa.delete(_ROW).where(
+            _ROW.aggregate_id == aggregate_id,
+            sa.or_(sa.false(), *(_ROW.key.startswith(prefix, autoescape=True)
+                                 for prefix in prefixes))))
+
+    def free_name(
+        self, aggregate_id: int, name: str, keys: Collection[str],
+        values: Mapping[str, str], in_journal: Collection[str],
+    ) -> bool:
+        """Make sure that a host's name and rows are free in a Pcloud.
+
+        A name whose host has left the Pcloud, for example because Nova has
+        deleted the host's compute service, is free. The rows that such a host
+        has left are deleted, also when it is the host that is to join.
+
+        :param name: the owner's name for the host, in any letter case
+        :param keys: the metadata keys of the host that is to have the name
+        :param values: ``prefix of metadata keys -> value`` of further rows of
+            this host
+        :param in_journal: the keys of this host in the journal
+        :returns: False when a host of the Pcloud has the name
+        :raises: `exception.Conflict` as `nodes`
+        """
+        wanted = names.host_key(name).lower()
+        here = sa.and_(_ROW.aggregate_id == aggregate_id, sa.or_(
+            _ROW.key.in_(list(keys)), sa.func.lower(_ROW.key) == wanted,
+            *(sa.and_(_ROW.key.startswith(prefix, autoescape=True),
+                      _ROW.value == value)
+              for prefix, value in values.items())))
+        found = self._session.execute(
+            sa.select(_ROW.key, _ROW.value, _ROW.aggregate_id).where(sa.or_(
+                here, sa.and_(_ROW.aggregate_id == self._journal_id,
+                              _ROW.key.in_(list(in_journal)))))).all()
+        outlived = [row.key for row in found
+                    if row.aggregate_id == self._journal_id]
+        found = [row for row in found if row.aggregate_id == aggregate_id]
+        named = [row for row in found if row.key.lower() == wanted]
+        if named and not self.nodes(aggregate_id).isdisjoint(
+                row.value for row in named):
+            return False
+        # To delete nothing would lock a gap, and hold up other changes.
+        left = [row.key for row in found
+                if row.key in keys or row in named or any(
+                    row.key.startswith(prefix) and row.value == value
+                    for prefix, value in values.items())]
+        if left:
+            self.drop(aggregate_id, left)
+        self.unmark(outlived)
+        return True
+
+    def nodes(self, aggregate_id: int) -> frozenset[str]:
+        """Return the hypervisor hostnames of the hosts of a Pcloud.
+
+        :raises: `exception.Conflict` when the row of a host's node is lost
+        """
+        node_of = names.nodes(dict(self._session.execute(
+            sa.select(_ROW.key, _ROW.value).where(
+                _ROW.aggregate_id == aggregate_id,
+                _ROW.key.startswith(names.NODE_PREFIX, autoescape=True))
+        ).all()))
+        try:
+            return frozenset(
+                node_of[host] for host in self.members(aggregate_id))
+        except KeyError as error:
+            raise exception.Conflict(
+                'The rows of the Pcloud lack the node of a host; an '
+                'administrator has to run pcloud-manage audit --fix first.'
+            ) from error
+
+    def members(self, aggregate_id: int) -> list[str]:
+        """Return the hosts of an aggregate, within the transaction."""
+        return sorted(self._session.scalars(sa.select(_MEMBER.host).where(
+            _MEMBER.aggregate_id == aggregate_id)))
+
+    def holds(self, aggregate_id: int, host: str) -> bool:
+        """Whether a host is in an aggregate, within the transaction."""
+        # Databases that compare without case find other hosts too.
+        return host in self._session.scalars(sa.select(_MEMBER.host).where(
+            _MEMBER.aggregate_id == aggregate_id, _MEMBER.host == host)).all()
+
+    def metadata(self, aggregate_id: int) -> dict[str, str]:
+        """Return the metadata of an aggregate, within the transaction."""
+        return dict(self._session.execute(
+            sa.select(_ROW.key, _ROW.value).where(
+                _ROW.aggregate_id == aggregate_id)).all())
+
+    def values(
+        self, aggregate_id: int, keys: Collection[str],
+        in_journal: Collection[str] = (),
+    ) -> dict[str, str]:
+        """Return some metadata of an aggregate, within the transaction.
+
+        :param in_journal: keys of the journal to return too
+        """
+        is_wanted = sa.and_(
+            _ROW.aggregate_id == aggregate_id, _ROW.key.in_(list(keys)))
+        if in_journal:
+            is_wanted = sa.or_(is_wanted, sa.and_(
+                _ROW.aggregate_id == self._journal_id,
+                _ROW.key.in_(list(in_journal))))
+        found = dict(self._session.execute(
+            sa.select(_ROW.key, _ROW.value).where(is_wanted)).all())
+        # Databases that compare without case find other keys too.
+        return {key: found[key] for key in (*keys, *in_journal)
+                if key in found}
+
+    def journal_has(self, key: str, value: str) -> bool:
+        """Whether a key of the journal has a certain value."""
+        return self.has(self._journal_id, key, value)
+
+    def due_of(self, host: str) -> str | None:
+        """Return what is due for a host, as written in the journal."""
+        return self._session.scalar(sa.select(_ROW.value).where(
+            _ROW.aggregate_id == self._journal_id,
+            _ROW.key == names.due_key(host)))
+
+    def open(self, host: str) -> bool:
+        """Note that a host is enabled from now on.
+
+        :returns: False when something is due for the host, which cannot be
+            enabled then
+        """
+        due_key, unopened = names.due_key(host), names.unopened_key(host)
+        there = self.values(self._journal_id, [due_key, unopened])
+        if unopened in there:
+            self.unmark([unopened])
+        return due_key not in there
+
+    def claim(
+        self, host: str, what: due.Due,
+        beside: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write what is due for a host, to keep other changes off the host.
+
+        :param beside: other rows that the journal is to have of the host;
+            None for no other rows
+        :raises: `exception.KeyTaken` when something is due for the host
+            already, for example by another change at the same moment
+        """
+        self.insert(self._journal_id, {
+            names.due_key(host): what.text(), **(beside or {})})
+
+    def remind(self, hosts: Collection[str]) -> None:
+        """Have hosts reconciled with the rows, in addition to what is due.
+
+        :raises: `Again` when a reconciliation has just done what was due for a
+            host
+        """
+        keys = [names.due_key(host) for host in hosts]
+        there = set(self._session.scalars(sa.select(_ROW.key).where(
+            _ROW.aggregate_id == self._journal_id, _ROW.key.in_(keys))))
+        # The mark comes first and has a fixed length.
+        begin = due.with_mark(self.mark)
+        renewed = self._session.execute(sa.update(_ROW).where(
+            _ROW.aggregate_id == self._journal_id, _ROW.key.in_(there),
+        ).values(value=sa.literal(begin).concat(
+            sa.func.substr(_ROW.value, len(begin) + 1))
+        ).execution_options(synchronize_session=False)).rowcount
+        try:
+            self.insert(self._journal_id, {
+                key: begin for key in keys
+                if key not in there})
+        except exception.KeyTaken as error:
+            raise Again() from error
+        if renewed != len(there):
+            raise Again()
+
+    def unmark(self, keys: Collection[str]) -> None:
+        """Delete keys of hosts in the journal that are there."""
+        # To delete nothing would lock a gap, and hold up other changes.
+        if keys:
+            self.drop(self._journal_id, keys)
+
+    def forget(self, anchor: str) -> None:
+        """Delete the marks of an anchor whose object the change deletes."""
+        self.drop(self._journal_id, [names.CHANGES_PREFIX + anchor])

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What an operator watches: hosts by state, drains, units by project.
+
+Everything is read from rows at the moment of the question, with a number of
+queries independent of the number of hosts. A silent cell is not waited for
+longer than a few seconds, and what is not known is left out.
+
+Rule: reference-metrics-hosts, reference-metrics-silent
+"""
+
+import collections
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+from oslo_utils import timeutils
+
+from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import asking
+from pcloud.backend.cells import host_counts
+from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
+from pcloud import names
+from pcloud.objects import host_flavors
+from pcloud.rules.moving import draining
+
+FREE, SETTLING, ALLOCATED = 'free', 'settling', 'allocated'
+UNAVAILABLE = 'unavailable'
+STATES = (FREE, SETTLING, ALLOCATED, UNAVAILABLE)
+
+OPEN, OVERDUE = 'open', 'overdue'
+
+# Seconds that a cell has to answer.
+_PATIENCE = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Inventory:
+    """The hosts of all pools, counted.
+
+    :ivar host_flavors: the ids of all host flavors
+    :ivar hosts: ``(host flavor id, availability zone, state) -> hosts``; what
+        is not known has no entry
+    :ivar oldest: seconds since the first of the settling hosts began to
+        settle; 0 without a settling host
+    :ivar cells: ``(name, uuid) of a cell with hosts of pools -> whether the
+        cell answers``
+    """
+
+    host_flavors: tuple[str, ...]
+    hosts: Mapping[tuple[str, str, str], int]
+    oldest: float
+    cells: Mapping[tuple[str, str], bool]
+
+
+def take(context: nova_context.RequestContext) -> Inventory:
+    """Count the hosts of all pools.
+
+    The queries of `pool_rows.stock`, `asking.look`, `host_counts.take` and
+    `host_flavors.not_settled`, and one query.
+    """
+    stock = pool_rows.stock(context)
+    hosts = stock.hosts
+    answering, silent = asking.look(context, hosts, _PATIENCE)
+    asked = hosts - silent
+    counted = host_counts.take(context, asked, stock.unallocated - silent)
+    settling = _settling(context, hosts, silent)
+    # A cell may have become silent between the two questions.
+    states = _States(stock.taken, settling, counted.serving,
+                     silent | counted.silent)
+    return Inventory(
+        tuple(pool.metadata[names.FLAVOR_ID] for pool in stock.pools),
+        {key: count for pool in stock.pools
+         for key, count in _count(pool, stock, states)},
+        _oldest(settling), answering)
+
+
+def _settling(
+    context: nova_context.RequestContext, hosts: frozenset[str],
+    silent: frozenset[str],
+) -> dict[str, due.Due]:
+    """Return what is due for hosts that have not settled.
+
+    A host in a silent cell does not settle.
+    """
+    dues = host_flavors.not_settled(context, hosts - silent)
+    return dues | {host: due.parse(text) for host, text
+                   in journal.dues(context, silent).items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class _States:
+    """What decides the states of hosts.
+
+    :ivar taken: the hosts in Pclouds
+    :ivar dues: what is due for hosts that have not settled
+    :ivar serving: the hosts that are up and enabled, with one node
+    :ivar silent: the hosts in silent cells
+    """
+
+    taken: frozenset[str]
+    dues: Mapping[str, due.Due]
+    serving: frozenset[str]
+    silent: frozenset[str]
+
+    def of(self, host: str) -> str | None:
+        """Return the state of a host of a pool, None for an unknown state.
+
+        ============  ===============  =======  ===============  ===========
+        in a Pcloud   settles          cell     serves, nothing  state
+                                       answers  due
+        ============  ===============  =======  ===============  ===========
+        yes           any              any      any              allocated
+        no            yes              any      any              settling
+        no            no               no       any              unknown
+        no            no               yes      yes              free
+        no            no               yes      no               unavailable
+        ============  ===============  =======  ===============  ===========
+
+        Rule: reference-metrics-hosts
+        """
+        if host in self.taken:
+            return ALLOCATED
+        what = self.dues.get(host)
+        if what is not None and what.empty:
+            return SETTLING
+        if host in self.silent:
+            return None
+        return FREE if what is None and host in self.serving else UNAVAILABLE
+
+
+def _count(
+    pool: rows.Aggregate, stock: pool_rows.Stock, states: _States,
+) -> Iterator[tuple[tuple[str, str, str], int]]:
+    """Count the hosts of a pool by availability zone and state.
+
+    Where the state of a host is unknown, the hosts of the zone are not counted
+    in the states that the host may have.
+    """
+    for zone, hosts in availability_zones.grouped(
+            pool.hosts, stock.zones).items():
+        found = collections.Counter(map(states.of, hosts))
+        known: Collection[str] = (
+            (SETTLING, ALLOCATED) if found[None] else STATES)
+        for state in known:
+            yield (pool.metadata[names.FLAVOR_ID], zone, state), found[state]
+
+
+def _oldest(dues: Mapping[str, due.Due]) -> float:
+    begun = [what.since for what in dues.values()
+             if what.empty and what.since is not None]
+    return max(0.0, timeutils.utcnow_ts() - min(begun)) if begun else 0.0
+
+
+def drains(context: nova_context.RequestContext) -> dict[str, int]:
+    """Return the number of drained hosts by `OPEN` and `OVERDUE`.
+
+    One query.
+    """
+    found = collections.Counter({OPEN: 0, OVERDUE: 0})
+    now = timeutils.utcnow_ts()
+    for state, text in pcloud_rows.every_drain(context):
+        drain = draining.of(state, text)
+        if drain is not None:
+            found[OVERDUE if drain.is_overdue(now) else OPEN] += 1
+    return dict(found)
+
+
+def units(
+    context: nova_context.RequestContext, most: int,
+) -> tuple[dict[str, int], int]:
+    """Return the units in use of the projects with the most units.
+
+    One query.
+
+    :param most: the number of projects
+    :returns: ``project id -> units``, and the units of all other projects;
+        an owner that was deleted by hand, '', is among the others
+    """
+    by_owner = pcloud_rows.units_by_owner(context)
+    of_nobody = by_owner.pop('', 0)
+    ranked = sorted(by_owner.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ranked[:most]), of_nobody + sum(
+        used for _, used in ranked[most:])

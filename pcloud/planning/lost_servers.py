@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The servers on hosts, as servers that have to be placed again.
+
+Rule: reference-planning-rehearsal
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+
+from nova import context as nova_context
+from nova import objects
+from oslo_serialization import jsonutils
+
+from pcloud.backend import request_specs
+from pcloud import exception
+from pcloud.explain import conductor
+from pcloud.explain import filtering
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
+from pcloud.planning import bundles
+from pcloud.planning import obstacles
+from pcloud.rules.placing import hints
+from pcloud import text
+
+# So many groups of servers are looked at, those with most servers first:
+# filters are asked about each.
+MOST_KINDS = 20
+# Hints of which a plan knows all, beside the hosts of the Pcloud.
+_KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
+
+_NOT_A_TENANT = 'its project is not one of the tenants of the Pcloud any more'
+_UNUSABLE = 'its flavor cannot be used any more'
+_NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
+                   'outside')
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """A server that no host of the Pcloud takes again.
+
+    :ivar server: the uuid
+    :ivar reason: a sentence for the owner of the Pcloud
+    """
+
+    server: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Servers that have to be placed again alike.
+
+    :ivar zone: the only availability zone for the servers, None for any
+    :ivar flavor: what the flavor is called before the owner of the Pcloud,
+        who may not see flavors of other tenants
+    :ivar unknown: what no plan knows of the servers, in words
+    :ivar numbers: ``owner's name of a host -> number of servers``
+    """
+
+    zone: str | None
+    flavor: str
+    unknown: Sequence[str]
+    numbers: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Servers:
+    """All servers on some hosts.
+
+    :ivar groups: the servers that may be placed again, group after group
+    :ivar bundle: an entry for each group, in the same order
+    :ivar refused: ``owner's name of a host -> servers``
+    :ivar strange: ``owner's name of a host -> number of servers`` of which
+        nothing is known
+    """
+
+    groups: Sequence[Group]
+    bundle: bundles.Bundle
+    refused: Mapping[str, Sequence[Refused]]
+    strange: Mapping[str, int]
+
+
+def read(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    there: Sequence[hosts.Host],
+) -> Servers:
+    """Return the servers on hosts of a Pcloud.
+
+    One query for five hundred servers. Servers in any state count: all of them
+    have allocations in Placement.
+
+    :param there: hosts; the servers on a host in a silent cell are not known
+    """
+    on = {server: host for host in there for server in host.instances or ()}
+    kept = request_specs.kept(context, on.keys())
+    loaded = filtering.load()
+    found = _Found(context, pcloud, loaded, bundles.sticky_servers(
+        context, loaded, {
+            server: host.compute.host for server, host in on.items()}))
+    for server, host in on.items():
+        found.add(server, host.name, kept.get(server))
+    return found.servers()
+
+
+class _Found:
+    """Servers that are sorted into groups, one after the other."""
+
+    def __init__(
+        self, context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+        loaded: filtering.Loaded, sticky: frozenset[str],
+    ) -> None:
+        self._context, self._pcloud = context, pcloud
+        self._loaded, self._sticky = loaded, sticky
+        self._specs: dict[str, objects.RequestSpec] = {}
+        self._kept: dict[str, request_specs.Kept] = {}
+        self._there: dict[str, list[tuple[str, str]]] = {}
+        self._numbers: dict[str, dict[str, int]] = {}
+        self._refused: dict[str, list[Refused]] = {}
+        self._strange: dict[str, int] = {}
+
+    def add(
+        self, server: str, host: str, kept: request_specs.Kept | None,
+    ) -> None:
+        """Add a server on a host.
+
+        :param host: the owner's name
+        :param kept: None for a server of which Nova does not know what it
+            was started with
+        """
+        if kept is None:
+            self._strange[host] = self._strange.get(host, 0) + 1
+            return
+        reason, key = self._wrong(kept), _key(kept, server in self._sticky)
+        if reason is not None:
+            self._refuse(server, host, reason)
+            return
+        self._kept.setdefault(key, kept)
+        self._there.setdefault(key, []).append((server, host))
+
+    def _refuse(self, server: str, host: str, reason: str) -> None:
+        self._refused.setdefault(host, []).append(Refused(server, reason))
+
+    def _wrong(self, kept: request_specs.Kept) -> str | None:
+        """Return why the Pcloud does not take a server, None when it does."""
+        if kept.project not in self._pcloud.tenants:
+            return _NOT_A_TENANT
+        try:
+            is_inside = self._pcloud.id in hints.places(kept.hints)
+        except exception.InvalidHint:
+            is_inside = False
+        return None if is_inside else _NOT_FOR_PCLOUD
+
+    def _request(self, key: str, kept: request_specs.Kept) -> str | None:
+        """Keep the request of a group, or return why there is none."""
+        try:
+            spec = _spec(self._context, self._pcloud, kept)
+        except exception.FlavorUnusable as error:
+            return str(error) if self._is_owners(kept) else _UNUSABLE
+        self._specs[key] = spec
+        return obstacles.refusal_of_nova(self._context, spec)
+
+    def servers(self) -> Servers:
+        """Return the servers that were added."""
+        for number, key in enumerate(sorted(
+                self._there, key=lambda key: (-len(self._there[key]), key))):
+            self._group(key, number < MOST_KINDS)
+        keys = list(self._countable())
+        bundle = bundles.of_requests([
+            bundles.Entry(
+                self._specs[key].flavor, sum(self._numbers[key].values()),
+                False, key) for key in keys],
+            {key: self._specs[key] for key in keys}, self._loaded)
+        return Servers([
+            Group(self._kept[key].zone, self._called(key),
+                  list(self._unknown(key)), self._numbers[key])
+            for key in keys], bundle, self._refused, self._strange)
+
+    def _unknown(self, key: str) -> Iterator[str]:
+        """Yield what no plan knows of a group of servers, in words."""
+        kept, number = self._kept[key], sum(self._numbers[key].values())
+        servers = text.counted(number, 'server has', 'servers have')
+        if not _KNOWN.issuperset(kept.hints):
+            yield f'{servers} scheduler hints, which may keep hosts away'
+        if kept.has_devices_of_ports:
+            yield f'{servers} PCI devices of ports'
+        if self._there[key][0][0] in self._sticky:
+            yield f'{servers} placement keys of a host'
+
+    def _called(self, key: str) -> str:
+        return (f'flavor {self._specs[key].flavor.flavorid}'
+                if self._is_owners(self._kept[key]) else
+                'a flavor of another tenant')
+
+    def _is_owners(self, kept: request_specs.Kept) -> bool:
+        return kept.project == self._pcloud.owner
+
+    def _group(self, key: str, is_asked: bool) -> None:
+        """Count the servers of a group, as far as its request is known."""
+        reason = self._request(key, self._kept[key]) if is_asked else None
+        for server, host in self._there[key]:
+            if reason is not None:
+                self._refuse(server, host, reason)
+                continue
+            numbers = (self._numbers.setdefault(key, {}) if is_asked else
+                       self._strange)
+            numbers[host] = numbers.get(host, 0) + 1
+
+    def _countable(self) -> Iterator[str]:
+        """Yield the groups that need what Placement is asked about."""
+        needs = {key: obstacles.need_of(self._specs[key])
+                 for key in self._numbers}
+        classes = bundles.common_classes(needs.values())
+        for key, need in needs.items():
+            if not need.amounts.keys().isdisjoint(classes):
+                yield key
+                continue
+            for host, number in self._numbers[key].items():
+                self._strange[host] = self._strange.get(host, 0) + number
+
+
+def _key(kept: request_specs.Kept, is_sticky: bool) -> str:
+    """Return a text that servers share which are placed again alike."""
+    return jsonutils.dumps([
+        kept.project, kept.flavor, kept.image, kept.on_volume,
+        kept.zone, hints.domain(kept.hints),
+        kept.has_devices_of_ports, not _KNOWN.issuperset(kept.hints),
+        is_sticky], sort_keys=True)
+
+
+def _spec(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+    kept: request_specs.Kept,
+) -> objects.RequestSpec:
+    """Return the request that Nova would have for a server.
+
+    :raises: `exception.FlavorUnusable`
+    """
+    records = {name: kept.hints[name] for name in [hints.DOMAIN_RECORD]
+               if name in kept.hints}
+    spec = conductor.make(
+        context, objects.Flavor.obj_from_primitive(kept.flavor),
+        conductor.no_image() if kept.image is None else
+        objects.ImageMeta.obj_from_primitive(kept.image),
+        kept.project, {hints.PCLOUD: [pcloud.id], **records})
+    spec.is_bfv = kept.on_volume
+    spec.requested_destination = objects.Destination(
+        aggregates=[pcloud.aggregate.uuid])
+    return spec

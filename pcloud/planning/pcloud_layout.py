@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The servers of a Pcloud that may be moved, and the hosts where they fit.
+
+Rule: reference-rebalancing-plan, reference-rebalancing-pinned
+"""
+
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+import dataclasses
+import functools
+import json
+
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import filters as nova_filters
+from nova import objects
+from nova.scheduler import host_manager
+from oslo_utils import timeutils
+
+from pcloud.backend.cells import occupants
+from pcloud.backend.cells import past_moves
+from pcloud.backend import complaints
+from pcloud.backend import request_specs
+from pcloud import exception
+from pcloud.explain import filtering
+from pcloud.moving import drain_plan
+from pcloud.objects import hosts
+from pcloud.objects import pclouds
+from pcloud.planning import bundles
+from pcloud.planning import host_states
+from pcloud.planning import new_hosts
+from pcloud.planning import obstacles
+from pcloud.planning.programs import relocation
+from pcloud.rules import capacity
+from pcloud.rules.moving import blockers
+from pcloud.rules.moving import moves as moving_rules
+from pcloud.rules.placing import access
+from pcloud.rules.placing import hints
+from pcloud.rules.placing import locality
+from pcloud.scheduler import candidates
+
+DRAINED, HOST_DOWN = 'drained', 'host_down'
+
+# Servers asked for with so many different things are looked at, those with
+# most servers first: filters are asked about each.
+MOST_KINDS = 20
+
+_CLASSES = capacity.VCPU, capacity.MEMORY, capacity.DISK
+# Hints that other hosts may fulfil as well. Filters are asked about them.
+_LOOSE = frozenset((
+    hints.PCLOUD, hints.PREFER, hints.CONSTRAINTS, hints.NEAR, hints.FAR,
+    hints.DOMAIN_RECORD, hints.IMAGE_CONSTRAINTS_RECORD))
+_LOCAL = hints.NEAR, hints.FAR
+_BESIDE = hints.IN, hints.WITH, hints.BESIDE
+# The names of hints that owners are told.
+_TOLD = frozenset((
+    *hints.GIVEN, 'group', 'same_host', 'different_host', 'query',
+    'build_near_host_ip', 'cidr', 'target_cell'))
+# GiB of disk, of a provider of which nothing is known.
+_PLENTY = 10 ** 9
+_NAMED = (blockers.PLACEMENT, 'another server of the Pcloud has to be near '
+                              'it, or far from it')
+_STICKY = blockers.PLACEMENT, 'it keeps placement keys of a host'
+_ARRIVES = (blockers.MIGRATION, 'a migration from or to its host is not over')
+
+
+@dataclasses.dataclass(frozen=True)
+class Pinned:
+    """A server that no plan moves.
+
+    :ivar host: the owner's name of the host
+    :ivar rule: as `blockers` names it, `DRAINED` or `HOST_DOWN`
+    """
+
+    server: str
+    host: str
+    rule: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """What plans for a Pcloud depend on.
+
+    :ivar hosts: in the order of the world
+    :ivar servers: the uuids of the servers of each kind on each host
+    :ivar unknown: what may be otherwise and no plan knows, in words
+    :ivar silent: further hosts, in cells that do not answer, in words
+    """
+
+    hosts: Sequence[hosts.Host]
+    world: relocation.World
+    servers: Sequence[Sequence[Sequence[str]]]
+    pinned: Sequence[Pinned]
+    unknown: Sequence[str]
+    silent: Sequence[str]
+
+    @property
+    def facts(self) -> str:
+        """All that plans depend on, as text."""
+        return json.dumps([
+            [[host.compute.host, host.name, host.units, its.takes,
+              its.can_be_freed, its.takes_new, sorted(its.free.items()),
+              sorted(its.most.items())]
+             for host, its in zip(self.hosts, self.world.hosts)],
+            [[sorted(kind.amounts.items()), sorted(kind.refused), servers]
+             for kind, servers in zip(self.world.kinds, self.servers)],
+            sorted([each.server, each.host, each.rule]
+                   for each in self.pinned),
+            [*self.unknown, *self.silent]])
+
+
+def read(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud, move: str,
+    bundle: bundles.Bundle | None,
+) -> Layout:
+    """Return what plans for a Pcloud depend on.
+
+    Placement is called three times at most. The number of queries depends
+    neither on the number of hosts nor on the number of servers, but for the
+    queries of filters for each kind of server.
+
+    :param move: `draining.LIVE` or `draining.ANY`
+    :param bundle: the new servers that are to fit; None for a plan that
+        makes hosts empty
+    :raises: `exception.PcloudNotFound`, `exception.Unavailable`
+    """
+    there = hosts.index(context, pcloud)
+    names = [host.compute.host for host in there]
+    found, silent = occupants.of_hosts(context, names)
+    states = host_states.load(context, names)
+    seen = {state.host for state in states} - silent
+    if any(host.compute.answered and host.compute.host not in seen
+           for host in there):
+        # A cell that has answered a moment ago.
+        raise exception.Unavailable()
+    on = {occupant.uuid: name for name, its in found.items()
+          for occupant in its}
+    loaded = filtering.load()
+    reader = _Reader(
+        context, pcloud, obstacles.access_of(context, pcloud), there, found,
+        request_specs.kept(context, on),
+        bundles.sticky_servers(context, loaded, on), states, loaded)
+    pasts = past_moves.of_hosts(context, names, timeutils.utcnow_ts())
+    pinned, movable = [], []
+    for host, occupant in reader.all_occupants():
+        obstacle = reader.obstacle(host, occupant, move, pasts)
+        if obstacle is None:
+            movable.append((host, occupant.uuid))
+        else:
+            pinned.append(Pinned(occupant.uuid, host.name, *obstacle))
+    return _Making(
+        reader, bundle, movable, pinned,
+        candidates.free(context, _CLASSES, objects.Destination(
+            aggregates=[pcloud.aggregate.uuid]))
+        if movable or bundle else {}).layout()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Request:
+    """The answers to equal requests.
+
+    :ivar hosts: the service hosts right for the servers
+    :ivar obstacle: the rule and the reason that keep the servers, or None
+    """
+
+    need: capacity.Need
+    hosts: frozenset[str]
+    obstacle: tuple[str, str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reader:
+    """All rows and answers but for what is free.
+
+    :ivar found: ``service host -> occupants``
+    :ivar requests: ``server uuid -> request``
+    :ivar sticky: the servers that sticky keys may keep from hosts
+    """
+
+    context: nova_context.RequestContext
+    pcloud: pclouds.Pcloud
+    access: access.Pcloud
+    there: Sequence[hosts.Host]
+    found: Mapping[str, Sequence[occupants.Occupant]]
+    requests: Mapping[str, request_specs.Kept]
+    sticky: frozenset[str]
+    states: Sequence[host_manager.HostState]
+    loaded: filtering.Loaded
+
+    def all_occupants(
+        self,
+    ) -> Iterator[tuple[hosts.Host, occupants.Occupant]]:
+        """Yield each server with each host that the server occupies."""
+        for host in self.there:
+            for occupant in self.found.get(host.compute.host, ()):
+                yield host, occupant
+
+    def obstacle(
+        self, host: hosts.Host, occupant: occupants.Occupant, move: str,
+        pasts: Mapping[str, Collection[moving_rules.Past]],
+    ) -> tuple[str, str] | None:
+        """Return the rule and the reason that keep a server on a host."""
+        if occupant.uuid not in (host.instances or ()):
+            return blockers.why(occupant.state) or _ARRIVES
+        if host.drain is not None:
+            return DRAINED, 'its host is drained, which moves it or not'
+        if not host.compute.up:
+            return HOST_DOWN, 'its host is down'
+        kept = self.requests.get(occupant.uuid)
+        obstacle = drain_plan.obstacle_of(
+            self.access, move, occupant,
+            None if kept is None else kept.asked)
+        if obstacle is not None or kept is None:
+            return obstacle
+        now = timeutils.utcnow_ts()
+        wait = moving_rules.wait(pasts.get(occupant.uuid, ()), now)
+        if wait is not None and wait.until > now:
+            return wait.rule, wait.reason
+        tied = sorted(kept.asked.hints.keys() - _LOOSE)
+        if tied:
+            # Other tenants may have chosen any name.
+            name = tied[0] if tied[0] in _TOLD else 'that is not known'
+            return blockers.PLACEMENT, f'its hint {name} ties it to hosts'
+        if occupant.uuid in self.sticky:
+            return _STICKY
+        if (occupant.uuid in self.named or
+                kept.project in self.strict_projects):
+            return _NAMED
+        return None
+
+    @functools.cached_property
+    def named(self) -> frozenset[str]:
+        """What other servers have to be near to, or far from, or beside."""
+        return frozenset(
+            value for kept in self.requests.values()
+            for name in (*_BESIDE, *(
+                _LOCAL if hints.LOCALITY in kept.hints else ()))
+            for value in kept.hints.get(name) or ())
+
+    @functools.cached_property
+    def strict_projects(self) -> frozenset[str]:
+        """The projects with strict hints for tags.
+
+        Any server of the project may have the tag.
+        """
+        return frozenset(
+            kept.project for kept in self.requests.values()
+            if hints.LOCALITY in kept.hints and any(
+                locality.is_tag(value)
+                for name in _LOCAL for value in kept.hints.get(name) or ()))
+
+    @property
+    def filters(self) -> list[nova_filters.BaseFilter]:
+        """The filters to ask."""
+        return obstacles.asked(self.loaded)
+
+    def unknown(self) -> list[str]:
+        """Return what no plan knows of any server, in words."""
+        return bundles.unknown(self._bundle({}), self.states)
+
+    def _bundle(
+        self, specs: Mapping[str, objects.RequestSpec],
+    ) -> bundles.Bundle:
+        return bundles.Bundle(
+            (), specs, {}, self.filters, self.loaded.missing.keys())
+
+    def request(
+        self, kept: request_specs.Kept, source: str,
+    ) -> _Request:
+        """Return what is known of a request.
+
+        :param source: the service host of a server
+        """
+        spec = kept.spec()
+        # What is asked for with a preference is settled: the Pcloud.
+        spec.scheduler_hints = {
+            **{name: values for name, values in kept.hints.items()
+               if name != hints.PREFER}, hints.PCLOUD: [self.pcloud.id]}
+        spec.requested_destination = objects.Destination(
+            aggregates=[self.pcloud.aggregate.uuid])
+        # Nova would ask Placement for the aggregates of the zone.
+        zone, spec.availability_zone = spec.availability_zone, None
+        where = bundles.where(spec)
+        if obstacles.refusal_of_nova(self.context, spec) is not None:
+            return _Request(capacity.Need({}), frozenset(), (
+                blockers.PLACEMENT, 'Nova finds no host right for it'))
+        if where != bundles.where(spec):
+            return _Request(capacity.Need({}), frozenset(), (
+                blockers.PLACEMENT, 'only some aggregates are for it'))
+        try:
+            need = candidates.need(spec)
+        except nova_exception.Invalid as error:
+            # Owners may not see flavors of other tenants.
+            complaints.once(error.format_message())
+            return _Request(
+                capacity.Need({}), frozenset(), drain_plan.UNUSABLE)
+        flavor = spec.flavor.flavorid
+        doubts = bundles.unknown_of(
+            self._bundle({flavor: spec}), flavor, self.states)
+        if doubts:
+            # Owners may not see flavors of other tenants.
+            return _Request(need, frozenset(), (
+                blockers.PLACEMENT, f'its flavor {doubts[0]}'))
+        cell = {state.host: state.cell_uuid for state in self.states}
+        kept_hosts = obstacles.kept(self.states, self.filters, spec)
+        return _Request(need, frozenset(
+            host.compute.host for host in self.there
+            if host.compute.host in kept_hosts and
+            cell.get(host.compute.host) == cell.get(source) and
+            (zone is None or host.compute.zone == zone)))
+
+
+_TOO_MANY = _Request(capacity.Need({}), frozenset(), (
+    blockers.PLACEMENT,
+    f'servers of {MOST_KINDS} other kinds are more, and are looked at first'))
+
+
+class _Making:
+    """A layout in the making.
+
+    :ivar _free: ``uuid of the node -> what is free``
+    :ivar _kinds: ``what the servers need, and the places of the hosts that
+        refuse the servers -> the uuids of the servers on each host``
+    """
+
+    def __init__(
+        self, reader: _Reader, bundle: bundles.Bundle | None,
+        movable: Sequence[tuple[hosts.Host, str]],
+        pinned: Sequence[Pinned], free: Mapping[str, capacity.Host],
+    ) -> None:
+        self._reader, self._bundle, self._free = reader, bundle, free
+        self._hosts = reader.there
+        self._place_of = {
+            host.name: place for place, host in enumerate(self._hosts)}
+        self._pinned = list(pinned)
+        self._unknown = reader.unknown()
+        self._kinds: dict[tuple, list[list[str]]] = {}
+        for number, group in enumerate(self._groups(movable)):
+            if number == MOST_KINDS:
+                self._unknown.append(
+                    f'servers of more than {MOST_KINDS} kinds')
+            self._add(group, number < MOST_KINDS)
+
+    def _groups(
+        self, movable: Sequence[tuple[hosts.Host, str]],
+    ) -> list[list[tuple[hosts.Host, str]]]:
+        """Return the servers of equal requests, by cell."""
+        cell = {state.host: state.cell_uuid for state in self._reader.states}
+        groups: dict[tuple[str, str], list[tuple[hosts.Host, str]]] = {}
+        for host, server in movable:
+            groups.setdefault((
+                self._reader.requests[server].key,
+                cell.get(host.compute.host, '')), []).append((host, server))
+        return [groups[key] for key in sorted(
+            groups, key=lambda key: (-len(groups[key]), key))]
+
+    def _add(
+        self, group: Sequence[tuple[hosts.Host, str]], is_asked: bool,
+    ) -> None:
+        host, server = group[0]
+        request = self._reader.request(
+            self._reader.requests[server], host.compute.host,
+        ) if is_asked else _TOO_MANY
+        if request.obstacle is not None:
+            self._pinned += [Pinned(server, host.name, *request.obstacle)
+                             for host, server in group]
+            return
+        there = self._kinds.setdefault(
+            (_amounts(request.need), self._refused(request)),
+            [[] for _ in self._hosts])
+        for host, server in group:
+            there[self._place_of[host.name]].append(server)
+
+    def _refused(self, request: _Request) -> frozenset[int]:
+        return frozenset(
+            place for place, host in enumerate(self._hosts)
+            if host.compute.host not in request.hosts or
+            self._is_wrong(host, request.need))
+
+    def _is_wrong(self, host: hosts.Host, need: capacity.Need) -> bool:
+        """Whether a host has wrong traits, or has given too much already."""
+        there = self._there(host)
+        return bool(capacity.wrong_traits(need, there)) or any(
+            max(there.free.get(name) or (0,)) < 0
+            for name, amount in need.amounts.items() if amount)
+
+    def _there(self, host: hosts.Host) -> capacity.Host:
+        return self._free.get(
+            host.node.uuid or '', capacity.Host({}, frozenset()))
+
+    def layout(self) -> Layout:
+        """Return what has been made."""
+        new_on = self._new_on()
+        pinned_on = {each.host for each in self._pinned}
+        made = [self._host(host, place, host.compute.host in new_on,
+                           host.name not in pinned_on)
+                for place, host in enumerate(self._hosts)]
+        kinds = [relocation.Kind(
+            dict(amounts), tuple(map(len, servers)), refused)
+            for (amounts, refused), servers in sorted(
+                self._kinds.items(), key=lambda pair: (
+                    pair[0][0], sorted(pair[0][1])))]
+        servers = [self._kinds[_key(kind)] for kind in kinds]
+        return Layout(
+            self._hosts, relocation.World(made, kinds),
+            [[sorted(its) for its in there] for there in servers],
+            sorted(self._pinned, key=lambda each: (each.host, each.server)),
+            list(dict.fromkeys(self._unknown)), [
+                f'the part of the cloud with host {host.name} does not answer'
+                for host in self._hosts if not host.compute.answered])
+
+    def _new_on(self) -> set[str]:
+        """Return the service hosts right for the new servers."""
+        if self._bundle is None:
+            return set()
+        bundle = self._bundle
+        self._unknown += bundles.unknown(bundle, self._reader.states)
+        need, = bundle.needs.values()
+        kept, = bundle.kept(self._reader.states).values()
+        return {host.compute.host for host in self._hosts
+                if host.compute.host in kept and not obstacles.status(host)
+                and not self._is_wrong(host, need)}
+
+    def _host(
+        self, host: hosts.Host, place: int, takes_new: bool,
+        is_unpinned: bool,
+    ) -> relocation.Host:
+        found = self._there(host)
+        free = {name: amount for name in self._classes() if (
+            amount := self._free_of(name, host, found)) is not None}
+        is_open = bool(found.free) and bool(access.host_verdict(
+            self._reader.access, host.compute.host,
+            host.node.hypervisor_hostname))
+        is_empty = not host.instances and not self._reader.found.get(
+            host.compute.host)
+        return relocation.Host(
+            free, new_hosts.largest(host.node.vcpus, host.node.memory_mb,
+                                    host.node.disk_gb),
+            is_open and not obstacles.status(host) and
+            host.maintenance is None and not (
+                is_empty and self._bundle is None),
+            is_unpinned and not is_empty and host.compute.answered,
+            is_open and takes_new)
+
+    def _classes(self) -> list[str]:
+        needs = [dict(amounts) for amounts, _ in self._kinds]
+        if self._bundle is not None:
+            needs += [dict(need.amounts)
+                      for need in self._bundle.needs.values()]
+        return sorted({name for each in needs for name in each})
+
+    def _free_of(
+        self, name: str, host: hosts.Host, found: capacity.Host,
+    ) -> int | None:
+        """Return what is free of a class, None for an absent class.
+
+        Of several providers the one with most free counts.
+        """
+        amounts = found.free.get(name)
+        if amounts is None:
+            if name != capacity.DISK or not found.free:
+                return None
+            self._unknown.append(
+                f'{name} may come from a provider that hosts share')
+            return _PLENTY
+        if len(amounts) > 1:
+            self._unknown.append(f'several providers of a host have {name}')
+        return max(amounts)
+
+
+def _amounts(need: capacity.Need) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((name, amount) for name, amount
+                        in need.amounts.items() if amount))
+
+
+def _key(kind: relocation.Kind) -> tuple:
+    return tuple(sorted(kind.amounts.items())), kind.refused

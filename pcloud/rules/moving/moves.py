@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which servers of drained hosts are moved where, and which have to wait.
+
+Rule: reference-draining-moving
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+import datetime
+
+from pcloud.rules import capacity
+from pcloud.rules.moving import blockers
+from pcloud.rules.moving import draining
+
+# A server that was moved so often within so many seconds stays.
+_MOST, _PERIOD = 2, 3600
+# Seconds to wait after the first failure, and at most.
+_SHORTEST, _LONGEST = 60, 3600
+# How many seconds of the past decide.
+HISTORY = 24 * 3600
+
+
+# Nova's words for states of servers.
+_STOPPED = 'stopped'
+
+_NO_REQUEST = (blockers.NOT_MIGRATABLE, 'Nova does not know what it was '
+                                        'started with')
+_IS_STOPPED = (blockers.NOT_MIGRATABLE, 'it is stopped, and the drain moves '
+                                        'running servers alone')
+# Nova's words for the power of servers that Nova migrates live.
+_POWERED = ('running', 'paused')
+_NOT_FOR_PCLOUD = (blockers.PLACEMENT, 'it was not started for the Pcloud, so '
+                                       'Nova would move it out of the Pcloud')
+_NOT_A_TENANT = (blockers.PLACEMENT, 'its project is not one of the tenants '
+                                     'of the Pcloud any more')
+
+
+@dataclasses.dataclass(frozen=True)
+class Past:
+    """A migration of a server that is over, whoever has asked for it.
+
+    :ivar ended: in seconds since the epoch
+    :ivar arrived: whether the server has moved
+    :ivar had_target: whether Nova had found a host for the server
+    """
+
+    ended: float
+    arrived: bool
+    had_target: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Wait:
+    """Why a server is not moved before a moment.
+
+    :ivar rule: as `blockers` names it
+    :ivar since: in seconds since the epoch, as `until`
+    """
+
+    rule: str
+    reason: str
+    since: float
+    until: float
+
+
+def goes_live(server: blockers.Server) -> bool:
+    """Whether a server is migrated live; else the migration is cold."""
+    return server.vm_state != _STOPPED
+
+
+def obstacle(
+    server: blockers.Server, move: str, is_known: bool, is_inside: bool,
+    is_tenant: bool,
+) -> tuple[str, str] | None:
+    """Return the rule and the reason that keep a server from being moved.
+
+    The first row that fits counts:
+
+    =========  ======  =====  ======  ======  ==============
+    state      move    known  inside  tenant  rule
+    =========  ======  =====  ======  ======  ==============
+    a blocker  any     any    any     any     as `blockers`
+    stopped    `LIVE`  any    any     any     not_migratable
+    no power   any     any    any     any     not_migratable
+    any        any     no     any     any     not_migratable
+    any        any     yes    no      any     placement
+    any        any     yes    yes     no      placement
+    any        any     yes    yes     yes     none
+    =========  ======  =====  ======  ======  ==============
+
+    A server has no power that is not stopped, and is neither running nor
+    paused as its hypervisor has it.
+
+    :param move: `draining.LIVE` or `draining.ANY`
+    :param is_known: whether Nova knows what the server was started with
+    :param is_inside: whether the server was started for the Pcloud, or
+        prefers the Pcloud
+    :param is_tenant: whether the server's project is a tenant of the Pcloud
+    """
+    why = blockers.why(server)
+    if why is not None:
+        return why
+    if move == draining.LIVE and not goes_live(server):
+        return _IS_STOPPED
+    if goes_live(server) and server.power_state not in _POWERED:
+        return blockers.NOT_MIGRATABLE, (
+            f'its power state is {server.power_state}, and Nova migrates '
+            'running and paused servers alone; reboot it hard')
+    if not is_known:
+        return _NO_REQUEST
+    if not is_inside:
+        return _NOT_FOR_PCLOUD
+    return None if is_tenant else _NOT_A_TENANT
+
+
+def wait(history: Collection[Past], now: float) -> Wait | None:
+    """Return why a server waits, by the past of the last 24 hours.
+
+    The first row that fits counts:
+
+    ===================================  =========  ======================
+    past                                 rule       until
+    ===================================  =========  ======================
+    moved twice within an hour           migration  an hour after the
+                                                    first of the two
+    *n* failures since the latest move,  placement  2^(n-1) minutes after
+    and no host was found at the latest             the latest, at most 60
+    *n* failures since the latest move   migration  likewise
+    any other                            none
+    ===================================  =========  ======================
+
+    A wait whose end has passed tells why the server is still there.
+
+    :param history: in any order
+    :param now: seconds since the epoch
+    """
+    latest_first = sorted(history, key=lambda past: past.ended, reverse=True)
+    moved = [past.ended for past in latest_first
+             if past.arrived and past.ended > now - _PERIOD]
+    if len(moved) >= _MOST:
+        until = moved[_MOST - 1] + _PERIOD
+        return Wait(blockers.MIGRATION, (
+            'it was moved twice within an hour, and stays until '
+            f'{_moment(until)}'), moved[0], until)
+    failures = _failures(latest_first)
+    if not failures:
+        return None
+    # A clock that was ahead must not make the server wait for longer.
+    last = min(failures[0].ended, now)
+    until = last + min(_SHORTEST * 2 ** (len(failures) - 1), _LONGEST)
+    again = f'it is tried again after {_moment(until)}'
+    if failures[0].had_target:
+        return Wait(blockers.MIGRATION,
+                    f'its latest migration has failed; {again}', last, until)
+    return Wait(blockers.PLACEMENT, (
+        'there is room, but the scheduler has found no other host of the '
+        'Pcloud that is right for it (constraints, locality, placement keys, '
+        f'server group, co-location); {again}'), last, until)
+
+
+def _failures(latest_first: Collection[Past]) -> list[Past]:
+    """Return the failures since the latest move."""
+    failures = []
+    for past in latest_first:
+        if past.arrived:
+            break
+        failures.append(past)
+    return failures
+
+
+def _moment(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(
+        seconds, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def plan(
+    free: Mapping[str, capacity.Host], needs: Mapping[str, capacity.Need],
+) -> dict[str, str]:
+    """Find places for servers together, so that as many as possible move.
+
+    Large servers come first, each on the host that has room for the fewest
+    such servers. A scheduler may place the servers otherwise.
+
+    :param free: ``host -> what is free``
+    :param needs: ``server -> need``
+    :returns: ``server -> host``, in the order in which the servers are to be
+        moved; a server without a place has no entry
+    """
+    left, places = dict(free), {}
+    for server, need in sorted(
+            needs.items(), key=lambda pair: (
+                [-amount for amount in capacity.size(pair[1])], pair[0])):
+        fitting = [(number, host) for host, its in left.items()
+                   if (number := capacity.fits(need, its))]
+        if fitting:
+            _, host = min(fitting)
+            places[server] = host
+            left[host] = capacity.without(left[host], need)
+    return places

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The one predicate "closed", as Python and as the database tell it."""
+
+import collections
+import itertools
+import random
+
+import ddt
+import fixtures
+from nova import context as nova_context
+from nova.db.api import models
+from oslo_db.sqlalchemy import enginefacade
+from oslo_utils import timeutils
+import testtools
+
+from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import pool_rows
+from pcloud import names
+
+CLOSED = (names.TYPE_PCLOUD, names.TYPE_POOL)
+OTHER = (None, '', names.TYPE_POLICY, names.TYPE_ATTRIBUTE,
+         names.TYPE_JOURNAL, 'anything')
+# How a name begins, whether the name closes, and whether the name says pool.
+NAMES = (
+    ('rack ', False, False),
+    ('Pcloud', False, False),
+    (names.JOURNAL, False, False),
+    ('A Pcloud:', False, False),
+    ('Pcloud:', True, False),
+    ('Pcloud:7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a9', True, False),
+    ('Pcloud:attributes:', True, False),
+    ('Pcloud:policy', True, False),
+    ('Pcloud:hostXflavor:', True, False),
+    ('Pcloud:host_flavor:', True, True),
+    ('Pcloud:attribute:rack=', False, False),
+    ('Pcloud:policy:cloud:', False, False),
+    # Databases compare names without case.
+    ('pCLOUD:', True, False),
+    ('pcloud:Host_Flavor:', True, True),
+    ('PCLOUD:ATTRIBUTE:', False, False),
+    ('pcloud:Policy:', False, False),
+)
+
+
+def _table():
+    """Yield the beginning of a name, a type, is closed, is a Pcloud."""
+    for (begin, closes, is_pool), kind in itertools.product(
+            NAMES, CLOSED + OTHER):
+        closed = closes or kind in CLOSED
+        yield (begin, kind, closed,
+               closed and not is_pool and kind != names.TYPE_POOL)
+
+
+@ddt.ddt
+class PredicateTest(testtools.TestCase):
+
+    @ddt.idata(_table())
+    @ddt.unpack
+    def test_python(self, begin, kind, closed, is_pcloud):
+        metadata = {} if kind is None else {names.TYPE: kind}
+        self.assertIs(closed, isolation.is_closed(begin + '1', metadata))
+        self.assertIs(is_pcloud, isolation.is_pcloud(begin + '1', metadata))
+
+
+@ddt.ddt
+class DatabaseTest(testtools.TestCase):
+    """Every query that asks who is closed gives the answer of Python."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = database = enginefacade.transaction_context()
+        database.configure(connection='sqlite://')
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.db.api.api.context_manager', database))
+        models.BASE.metadata.create_all(database.writer.get_engine())
+        self.context = nova_context.get_admin_context()
+        self.closed, self.pclouds = set(), set()
+        with database.writer.using(self.context) as session:
+            for number, row in enumerate(_table()):
+                self._add(session, number, *row)
+            self.all = range(number + 1)
+
+    def _add(self, session, number, begin, kind, closed, is_pcloud):
+        name = f'{begin}{number}'
+        metadata = {'ssd': 'true'} | ({} if kind is None else {
+            names.TYPE: kind})
+        aggregate = models.Aggregate(uuid=f'uuid-{number}', name=name)
+        session.add(aggregate)
+        session.flush()
+        session.add(models.AggregateHost(
+            aggregate_id=aggregate.id, host=f'host-{number}'))
+        for key, value in metadata.items():
+            session.add(models.AggregateMetadata(
+                aggregate_id=aggregate.id, key=key, value=value))
+        if isolation.is_closed(name, metadata):
+            self.closed.add(number)
+        if isolation.is_pcloud(name, metadata):
+            self.pclouds.add(number)
+
+    def _hosts(self, numbers):
+        return {f'host-{number}' for number in numbers}
+
+    def test_both_are_told_of(self):
+        self.assertLess(set(), self.pclouds)
+        self.assertLess(self.pclouds, self.closed)
+        self.assertLess(self.closed, set(self.all))
+
+    def test_closed_hosts(self):
+        self.assertEqual(self._hosts(self.closed),
+                         isolation.closed_hosts(self.context))
+
+    @ddt.data(0, 2000)
+    def test_closed_among(self, most_named):
+        self.useFixture(fixtures.MonkeyPatch(
+            'pcloud.backend.bulk.MOST_NAMED', most_named))
+        asked = self._hosts(list(self.all)[::2]) | {'host-x', 'HOST-0'}
+        self.assertEqual(
+            self._hosts(self.closed) & asked,
+            isolation.closed_among(self.context, asked))
+        self.assertEqual(
+            frozenset(), isolation.closed_among(self.context, set()))
+
+    def test_a_row_of_no_aggregate_closes(self):
+        with self.database.writer.using(self.context) as session:
+            session.add(models.AggregateHost(aggregate_id=0, host='lost'))
+        self.assertEqual({'lost'}, isolation.closed_among(
+            self.context, ['lost']))
+        self.assertIn('lost', isolation.closed_hosts(self.context))
+
+    def test_pool_uuids(self):
+        found = {int(uuid.removeprefix('uuid-')) for uuid
+                 in isolation.pool_uuids()}
+        self.assertLess(set(), found)
+        self.assertLess(found, self.closed - self.pclouds)
+
+    def test_closed_aggregates(self):
+        found = isolation.closed_aggregates(self.context)
+        self.assertEqual(
+            sorted(f'uuid-{number}' for number in self.closed),
+            sorted(each.uuid for each in found))
+
+    def test_closed_of_a_host(self):
+        for number in self.all:
+            found = isolation.closed_of(self.context, f'host-{number}')
+            self.assertEqual(
+                {f'uuid-{number}'} & {f'uuid-{each}' for each in self.closed},
+                {each.uuid for each in found})
+            self.assertEqual(
+                number in self.closed, bool({each.name for each in found}))
+
+    def test_pclouds_of_hosts(self):
+        self.assertEqual(
+            self._hosts(self.pclouds),
+            isolation.pclouds_of(self.context, self._hosts(self.all)).keys())
+
+    def test_free_hosts_of_a_pool(self):
+        with self.database.writer.using(self.context) as session:
+            pool = models.Aggregate(uuid='pool', name=names.pool('gpu'))
+            session.add(pool)
+            session.flush()
+            session.add_all(models.AggregateHost(
+                aggregate_id=pool.id, host=host,
+                updated_at=timeutils.utcnow())
+                for host in self._hosts(self.all))
+            # As Nova's own call puts a host there.
+            session.add(models.AggregateHost(
+                aggregate_id=pool.id, host='by-hand'))
+        self.assertIn('by-hand', pool_rows.unregistered(self.context))
+        self.assertEqual([True, False, False], [
+            pool_rows.is_registered(self.context, 'gpu', host)
+            for host in ('host-0', 'by-hand', 'absent')])
+        self.assertEqual(
+            ['by-hand'], pool_rows.settling(self.context, 'gpu'))
+        self.assertEqual(
+            self._hosts(set(self.all) - self.pclouds),
+            set(pool_rows.unallocated(self.context, 'gpu')))
+        self.assertEqual(
+            self._hosts(set(self.all) - self.pclouds),
+            set(pool_rows.drawn(
+                self.context, 'gpu', len(self.all) + 1, random.Random(0))))
+        self.assertEqual([], pool_rows.drawn(
+            self.context, 'other', 1, random.Random(0)))
+
+    def test_each_free_host_is_drawn_as_often(self):
+        """Numbers of other aggregates lie between those of the pool."""
+        with self.database.writer.using(self.context) as session:
+            pool, other = (models.Aggregate(uuid=name, name=name) for name
+                           in (names.pool('gpu'), 'other'))
+            session.add_all([pool, other])
+            session.flush()
+            for number in range(12):
+                session.add(models.AggregateHost(
+                    aggregate_id=pool.id if number % 3 else other.id,
+                    host=f'new-{number}', updated_at=timeutils.utcnow()))
+                session.flush()
+        chance, times = random.Random(0), 600
+        found = collections.Counter(
+            host for _ in range(times) for host in pool_rows.drawn(
+                self.context, 'gpu', 3, chance))
+        self.assertEqual({f'new-{number}' for number in range(12)
+                          if number % 3}, set(found))
+        # Three of the numbers from the second to the last are drawn.
+        for count in found.values():
+            self.assertAlmostEqual(times * 3 / 11, count, delta=50)
