@@ -24,7 +24,7 @@ from pcloud import exception
 from pcloud.moving import maintenance
 from pcloud import names
 from pcloud.objects import emptiness
-from pcloud.objects import hosts
+from pcloud.objects import host_removal
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.placing import access
@@ -65,7 +65,7 @@ def settle_stateless(
         replacements.end(written, aggregate.id, host)
         written.drop(aggregate.id, [
             names.node_key(host), names.drain_key(node),
-            *hosts.keys_of_maintenance(host),
+            *host_removal.keys_of_maintenance(host),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
             names.own_ratios_key(node)])

@@ -23,6 +23,7 @@ from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
 from pcloud.backend import outages
 from pcloud import names
+from pcloud.objects import host_removal
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
@@ -96,7 +97,7 @@ def _release(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
 ) -> None:
     try:
-        hosts.release(context, pcloud, name)
+        host_removal.release(context, pcloud, name)
     except outages.ANY as error:
         LOG.info('A drained host of Pcloud %(pcloud)s stays for now: '
                  '%(error)s', {'pcloud': pcloud.id, 'error': error})

@@ -5,7 +5,6 @@
 Rule: reference-pcloud-hosts, reference-allocation-removal
 """
 
-from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -14,7 +13,6 @@ import datetime
 
 from nova import context as nova_context
 from oslo_log import log as logging
-from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
@@ -22,20 +20,17 @@ from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
-from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
 from pcloud.backend import outages
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import blockers
-from pcloud.objects import emptiness
 from pcloud.objects import host_resources
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
 from pcloud.objects.placing import host_attributes
 from pcloud.objects import reconcile
-from pcloud.objects import replacements
 from pcloud.rules import host_resources as kinds
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
@@ -46,7 +41,7 @@ from pcloud.rules.placing import attributes as rules
 LOG = logging.getLogger(__name__)
 
 # How often a change is tried while an earlier change is being reconciled.
-_ATTEMPTS = 3
+ATTEMPTS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -398,7 +393,7 @@ def set_state(
     try:
         _write_state(context, pcloud, changed)
     except exception.HostBusy:
-        _finish(context, host)
+        finish(context, host)
         _write_state(context, pcloud, changed)
     _tell_state(context, pcloud, changed)
     return changed
@@ -503,7 +498,7 @@ def event_of(pcloud: pclouds.Head, host: Host) -> notifications.HostEvent:
         availability_zone=host.compute.zone, state=host.shown_state or '')
 
 
-def _finish(context: nova_context.RequestContext, host: Host) -> None:
+def finish(context: nova_context.RequestContext, host: Host) -> None:
     """Do what is due for a host before the host is changed again.
 
     :raises: `exception.HostBusy` when something stays due
@@ -515,136 +510,3 @@ def _finish(context: nova_context.RequestContext, host: Host) -> None:
         LOG.warning('What is due for host %(host)s has still to be done: '
                     '%(error)s', {'host': host.compute.host, 'error': error})
     raise exception.HostBusy(name=host.name)
-
-
-def remove(
-    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-) -> None:
-    """Take a host out of a Pcloud; the host stays in the host's pool.
-
-    The host has to be disabled and empty. One change removes all that made the
-    host the Pcloud's own, and writes what is due: Placement has to forget the
-    membership, the host gets its own ratios back, and the host settles if it
-    was ever enabled. Until then the pool gives the host to nobody.
-
-    :raises: `exception.HostNotFound`, `exception.Conflict` for an enabled
-        host, `exception.HostChanged`, `exception.HostNotEmpty`,
-        `exception.HostBusy`, `exception.Unavailable`, and as `change.run`
-    """
-    _leave(context, pcloud, name, _check_disabled)
-
-
-def release(
-    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-) -> None:
-    """Take a drained host out of a Pcloud as the drain asks for.
-
-    :raises: `exception.Conflict` when the owner has another wish by
-        now, and as `remove`
-    """
-    _leave(context, pcloud, name, _check_released)
-
-
-def _check_disabled(host: Host) -> None:
-    if host.state != access.DISABLED:
-        raise exception.Conflict(
-            f"Host '{host.name}' is enabled; disable it before removing it.")
-
-
-def _check_released(host: Host) -> None:
-    if host.drain is None or not host.drain.release:
-        raise exception.Conflict(
-            f"Host '{host.name}' is not drained to be released any more; "
-            'look at it again.')
-
-
-def _leave(
-    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-    check: Callable[[Host], None],
-) -> None:
-    """Take a host out of a Pcloud, and look again when the host changes.
-
-    :param check: raises an error when the host may not leave
-    """
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            return _remove(context, pcloud, name, check)
-        except (exception.HostBusy, exception.HostChanged) as error:
-            LOG.info('A host of Pcloud %(pcloud)s is looked at again: '
-                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
-            pcloud = pclouds.head(context, pcloud.id)
-    return _remove(context, pcloud, name, check)
-
-
-def _remove(
-    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
-    check: Callable[[Host], None],
-) -> None:
-    anchors = [journal.pcloud_anchor(pcloud.id),
-               journal.owner_anchor(pcloud.owner)]
-    seen = journal.newest(context, anchors[0])
-    host = show(context, pcloud, name)
-    check(host)
-    _finish(context, host)
-    emptiness.check(context, host.compute, host.name)
-
-    def work(written: writes.Rows) -> due.Due:
-        # The host may have been enabled, used and disabled meanwhile.
-        if written.before[names.CHANGES_PREFIX + anchors[0]] != seen:
-            raise exception.HostChanged(name=host.name)
-        return _take_away(written, pcloud, host)
-
-    what = change.run(context, anchors, work)
-    reconcile.finish_written(context, {host.compute.host: what})
-
-
-def _take_away(
-    written: writes.Rows, pcloud: pclouds.Head, host: Host,
-) -> due.Due:
-    """Write that a host has left a Pcloud, and return what is due.
-
-    No request can be on its way to a host that was never enabled: such a host
-    does not settle.
-    """
-    aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
-    unopened, released = (names.unopened_key(host.compute.host),
-                          names.released_key(host.compute.host))
-    there = written.values(aggregate.id, [
-        names.own_ratios_key(node),
-        names.reaction_key(host.compute.host)], [unopened, released])
-    own = readings.own_ratios(there, node)
-    settles = there.get(unopened) != pcloud.id
-    what = due.fitting(due.Due(
-        written.mark, provider=host.node.uuid, origin=aggregate.uuid,
-        event=due.REMOVED, pcloud=pcloud.id, name=host.name,
-        cpu=own.get(names.CPU_RATIO), ram=own.get(names.RAM_RATIO),
-        since=int(timeutils.utcnow_ts()) if settles else None))
-    beside = {released: journal.Released(
-        host.units, pcloud.owner).text()} if settles else {}
-    written.unmark([key for key in (unopened, released) if key in there])
-    try:
-        written.claim(host.compute.host, what, beside)
-    except exception.KeyTaken:
-        raise exception.HostBusy(name=host.name)
-    if not written.drop_if(
-            aggregate.id, names.state_key(node), access.DISABLED):
-        raise exception.HostChanged(name=host.name)
-    if not written.drop_if(aggregate.id, names.host_key(host.name), node):
-        raise exception.HostChanged(name=host.name)
-    if names.reaction_key(host.compute.host) in there:
-        replacements.end(written, aggregate.id, host.compute.host)
-    written.drop(aggregate.id, [
-        names.node_key(host.compute.host), names.drain_key(node),
-        names.own_ratios_key(node),
-        *keys_of_maintenance(host.compute.host)])
-    if not written.leave(aggregate.id, [host.compute.host]):
-        raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
-    return what
-
-
-def keys_of_maintenance(host: str) -> list[str]:
-    """Return the keys of a Pcloud that end with the membership of a host.
-
-    :param host: the service host
-    """
-    return [names.reaction_key(host), names.replaces_key(host)]

@@ -18,6 +18,7 @@ from pcloud import exception
 from pcloud.moving import drains
 from pcloud.moving import forecast
 from pcloud.objects import allocation
+from pcloud.objects import host_removal
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
@@ -153,5 +154,5 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
 
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
-    hosts.remove(
+    host_removal.remove(
         call.context, ownership.own_head(call), call.parameters['name'])

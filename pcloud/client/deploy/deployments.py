@@ -9,8 +9,10 @@ from pcloud.client.deploy import checks
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
+from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.client import v1
@@ -18,7 +20,7 @@ from pcloud.client import v1
 
 def deploy(client: v1.Client, find_image: checks.FindImage,
            order: plans.Order,
-           pace: server_runs.Pace) -> list[services.Unit]:
+           pace: waits.Pace) -> list[services.Unit]:
     """Start all units of an order, or no unit.
 
     :returns: the units, in the order in which the run started the units,
@@ -47,12 +49,12 @@ def deploy(client: v1.Client, find_image: checks.FindImage,
 
 
 def undeploy(client: v1.Client, service: str,
-             pace: server_runs.Pace) -> None:
+             pace: waits.Pace) -> None:
     """Stop the units of a service, then co-located servers, and delete all.
 
     :raises exceptions.NotFound: when the service has no units
     :raises servers.NotAllKnown: when a part of the cloud does not answer
-    :raises server_runs.NotStopped: when a server could not be deleted, or not
+    :raises server_ends.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted. The message names
         the remedies
     :raises exceptions.Interrupted: when the user interrupts; the message names
@@ -62,19 +64,19 @@ def undeploy(client: v1.Client, service: str,
     try:
         removals.remove(client.servers, all_services,
                         all_services.existing(service), pace)
-    except server_runs.NotStopped as error:
-        raise server_runs.NotStopped(
+    except server_ends.NotStopped as error:
+        raise server_ends.NotStopped(
             f'{error}. Then undeploy what is left; with --force all that can '
             f'be deleted is deleted, stopped or not') from error
 
 
 def undeploy_by_force(client: v1.Client, service: str,
-                      pace: server_runs.Pace) -> None:
+                      pace: waits.Pace) -> None:
     """Stop and delete the servers of `undeploy`, whatever fails on the way.
 
     :raises exceptions.NotFound: when the service has no units
     :raises servers.NotAllKnown: when a part of the cloud does not answer
-    :raises server_runs.NotStopped: with the servers that could not be deleted
+    :raises server_ends.NotStopped: with the servers that could not be deleted
     :raises exceptions.Interrupted: as `undeploy`
     """
     all_services = _all_services(client)

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 
+from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules.placing import hints
@@ -62,7 +64,7 @@ def take_step(nova: servers.Servers, all_services: services.Services,
     whatever comes back to the host meanwhile.
 
     :returns: what was done
-    :raises server_runs.NotStopped: when Nova refuses; what comes later in the
+    :raises server_ends.NotStopped: when Nova refuses; what comes later in the
         step is not done
     :raises exceptions.ClientError: when the unit may not be marked
     """
@@ -70,17 +72,17 @@ def take_step(nova: servers.Servers, all_services: services.Services,
     for server in step.stop:
         if server == unit and services.REMOVING not in unit.metadata:
             _mark(nova, unit)
-        stuck = server_runs.ask_to_stop(nova, server, 0)
+        stuck = server_ends.ask_to_stop(nova, server, 0)
         if stuck:
-            raise server_runs.NotStopped(
+            raise server_ends.NotStopped(
                 f'{_reasons([stuck])}. {_remedies([stuck])}')
     for server in step.delete:
         # The servers co-located with a server that stays are kept.
         if unit.locked:
-            raise server_runs.NotStopped(f'{unit.name} is locked')
-        failure = server_runs.ask_to_delete(nova, server, 0)
+            raise server_ends.NotStopped(f'{unit.name} is locked')
+        failure = server_ends.ask_to_delete(nova, server, 0)
         if failure:
-            raise server_runs.NotStopped(
+            raise server_ends.NotStopped(
                 f'{server.name} ({server.id}) could not be deleted: {failure}')
     return step
 
@@ -94,14 +96,14 @@ def _mark(nova: servers.Servers, unit: servers.Server) -> None:
 
 def remove(nova: servers.Servers, all_services: services.Services,
            units: Iterable[servers.Server],
-           pace: server_runs.Pace) -> list[servers.Server]:
+           pace: waits.Pace) -> list[servers.Server]:
     """Stop units, then the servers co-located with the units; delete all.
 
     Parents are deleted before the co-located servers. A server that is
     co-located with a server that stays is not deleted.
 
     :returns: the deleted servers
-    :raises server_runs.NotStopped: when a server could not be deleted, or not
+    :raises server_ends.NotStopped: when a server could not be deleted, or not
         be stopped; in the latter case no server is deleted
     :raises exceptions.Interrupted: when the user interrupts; the message names
         the servers that may be there
@@ -113,48 +115,48 @@ def remove(nova: servers.Servers, all_services: services.Services,
             f'Undeploy again, or start them')):
         for level in levels:
             begun += level
-            stuck = server_runs.stop_all(nova, level, pace)
+            stuck = server_ends.stop_all(nova, level, pace)
             if stuck:
-                raise server_runs.NotStopped(
+                raise server_ends.NotStopped(
                     f'{_reasons(stuck)}; nothing was deleted. '
                     f'{_remedies(stuck)}')
     return _delete_below(nova, all_services, levels, pace)
 
 
 def force(nova: servers.Servers, all_services: services.Services,
-          units: Iterable[servers.Server], pace: server_runs.Pace) -> None:
+          units: Iterable[servers.Server], pace: waits.Pace) -> None:
     """Stop and delete the servers of `remove`, whatever fails on the way.
 
-    :raises server_runs.NotStopped: with the servers that could not be deleted
+    :raises server_ends.NotStopped: with the servers that could not be deleted
     :raises exceptions.Interrupted: as `remove`
     """
     levels = all_services.levels(units)
     left = {server.id: server for level in levels for server in level}
-    survivors: list[server_runs.Stuck] = []
+    survivors: list[server_ends.Stuck] = []
     with exceptions.telling(lambda: _perhaps_there(left.values())):
         for level in levels:
-            for stuck in server_runs.stop_all(nova, level, pace):
+            for stuck in server_ends.stop_all(nova, level, pace):
                 pace.report(f'{stuck.server.name} {stuck.reason}; trying to '
                             f'delete it nevertheless')
         for level in levels:
             survivors += _delete_level(nova, level, left, pace)
     if survivors:
-        raise server_runs.NotStopped(
+        raise server_ends.NotStopped(
             f'Not deleted: {_reasons(survivors)}. {_remedies(survivors)}')
 
 
 def _delete_below(
     nova: servers.Servers, all_services: services.Services,
-    levels: Iterable[Sequence[servers.Server]], pace: server_runs.Pace,
+    levels: Iterable[Sequence[servers.Server]], pace: waits.Pace,
 ) -> list[servers.Server]:
     """Delete servers level by level, but nothing below a server that stays.
 
     :returns: the deleted servers
-    :raises server_runs.NotStopped: with the servers that could not be deleted
+    :raises server_ends.NotStopped: with the servers that could not be deleted
     """
     everything = [server for level in levels for server in level]
     left = {server.id: server for server in everything}
-    survivors: list[server_runs.Stuck] = []
+    survivors: list[server_ends.Stuck] = []
     staying: set[str] = set()
     below: list[servers.Server] = []
     with exceptions.telling(lambda: _perhaps_there(left.values())):
@@ -168,7 +170,7 @@ def _delete_below(
             staying.update(server.id for server in (
                 *kept, *(case.server for case in stuck)))
     if survivors:
-        raise server_runs.NotStopped(
+        raise server_ends.NotStopped(
             f'Not deleted: {_reasons(survivors)}.{_kept(below)} '
             f'{_remedies(survivors)}')
     return [server for server in everything if server.id not in left]
@@ -176,14 +178,14 @@ def _delete_below(
 
 def _delete_level(
     nova: servers.Servers, level: Sequence[servers.Server],
-    left: dict[str, servers.Server], pace: server_runs.Pace,
-) -> Sequence[server_runs.Stuck]:
+    left: dict[str, servers.Server], pace: waits.Pace,
+) -> Sequence[server_ends.Stuck]:
     """Delete servers, and take the servers that are gone out of `left`.
 
     :raises KeyboardInterrupt: when the user has interrupted the deletion; the
         servers of the level are deleted nevertheless
     """
-    deletion = server_runs.delete_all(nova, level, pace)
+    deletion = server_ends.delete_all(nova, level, pace)
     staying = {case.server.id for case in deletion.stuck}
     for server in level:
         if server.id not in staying:
@@ -210,19 +212,19 @@ def _kept(below: Sequence[servers.Server]) -> str:
             f'{_names(below)}.')
 
 
-def _reasons(stuck: Iterable[server_runs.Stuck]) -> str:
+def _reasons(stuck: Iterable[server_ends.Stuck]) -> str:
     return '; '.join(f'{case.server.name} ({case.server.id}) {case.reason}'
                      for case in stuck)
 
 
-def _remedies(stuck: Iterable[server_runs.Stuck]) -> str:
+def _remedies(stuck: Iterable[server_ends.Stuck]) -> str:
     texts = '; '.join(f'{case.server.name}: {case.remedy}' for case in stuck)
     return f'What it takes: {texts}'
 
 
 def withdraw_doubles(nova: servers.Servers,
                      created: Sequence[servers.Server],
-                     pace: server_runs.Pace) -> list[servers.Server]:
+                     pace: waits.Pace) -> list[servers.Server]:
     """Remove new units where another run was quicker.
 
     Two runs at the same time may find the same host without a unit. Hence each
@@ -235,7 +237,7 @@ def withdraw_doubles(nova: servers.Servers,
 
     :param created: the units that this run has started for scaling
     :returns: the units that stay
-    :raises server_runs.NotStopped: when a unit could not be removed
+    :raises server_ends.NotStopped: when a unit could not be removed
     """
     if not created:
         return []
@@ -251,7 +253,7 @@ def withdraw_doubles(nova: servers.Servers,
 
 
 def _settled(nova: servers.Servers, created: Iterable[servers.Server],
-             pace: server_runs.Pace) -> list[servers.Server]:
+             pace: waits.Pace) -> list[servers.Server]:
     """List servers when no rival of a new unit is being built any more."""
     reported_ids: set[str] = set()
 

@@ -4,33 +4,20 @@
 
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-import contextlib
 import dataclasses
 import time
-import typing
 import uuid
 
-from keystoneauth1 import exceptions as ksa_exceptions
 
+from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import services
+from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints as hint_rules
-
-# Seconds between two looks at a server.
-POLL_INTERVAL = 2
-
-# The statuses of servers that neither settle nor can be stopped. A server that
-# is never built serves nobody.
-_RESTLESS = frozenset(servers.SETTLING) - {servers.BUILD}
-# The task of a server that is being stopped.
-_STOPPING = 'powering-off'
-_Seen = typing.TypeVar('_Seen')
-_FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
 
 class DeploymentFailed(exceptions.ClientError):
@@ -42,10 +29,6 @@ class DeploymentFailed(exceptions.ClientError):
 
 class NotStarted(exceptions.ClientError):
     """A server is in error, gone, late or on the wrong host."""
-
-
-class NotStopped(exceptions.ClientError):
-    """A server could not be stopped or deleted."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,45 +58,8 @@ class Group:
     near: tuple[servers.Server, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Stuck:
-    """A server that was not stopped, or not deleted.
-
-    :ivar reason: the problem, in words that go on after the server's name
-    :ivar remedy: a request to the user that ends the problem
-    """
-
-    server: servers.Server
-    reason: str
-    remedy: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Deletion:
-    """The outcome of a deletion of servers.
-
-    :ivar stuck: the servers that are not known to be gone
-    :ivar is_interrupted: whether the user has interrupted the deletion
-    """
-
-    stuck: tuple[Stuck, ...]
-    is_interrupted: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class Pace:
-    """The timeout and the reports of a run.
-
-    :ivar timeout: seconds to wait for each server
-    :ivar report: called with a text at each step
-    """
-
-    timeout: int
-    report: Callable[[str], object]
-
-
 def create_all(
-    nova: servers.Servers, groups: Iterable[Group], pace: Pace,
+    nova: servers.Servers, groups: Iterable[Group], pace: waits.Pace,
     finish: Callable[[list[servers.Server]], list[servers.Server]] = list,
 ) -> list[servers.Server]:
     """Create the servers of all groups in order, or no server.
@@ -133,7 +79,7 @@ def create_all(
         run.current = 'the comparison with other runs'
         return finish(run.created)
     except (Exception, KeyboardInterrupt) as cause:
-        text = f'{run.current} failed: {_reason(cause)}.'
+        text = f'{run.current} failed: {waits.reason(cause)}.'
         with exceptions.telling(lambda: f'{text} {run.remains()}'):
             outcome, was_interrupted = run.take_back(cause)
         if was_interrupted or isinstance(cause, KeyboardInterrupt):
@@ -143,194 +89,18 @@ def create_all(
 
 def list_when(nova: servers.Servers,
               is_done: Callable[[list[servers.Server]], bool],
-              pace: Pace) -> list[servers.Server]:
+              pace: waits.Pace) -> list[servers.Server]:
     """List the project's servers when the list is as wanted.
 
     :returns: the last list, as wanted or when the time is up
     """
-    return _poll(nova.list_all, pace.timeout, is_done)
-
-
-def stop_all(nova: servers.Servers, units: Iterable[servers.Server],
-             pace: Pace) -> list[Stuck]:
-    """Stop the running servers, and wait until all have stopped.
-
-    Two runs may stop a server at the same time.
-
-    :returns: the servers that may still run
-    """
-    settled = [unit for unit in (
-        _settled(nova, unit, pace) for unit in units) if unit is not None]
-    remaining = _countdown(pace.timeout)
-    stuck = [_stuck(nova, unit, f'is still {unit.status} after '
-                                f'{pace.timeout} seconds')
-             for unit in settled if unit.status in _RESTLESS]
-    asked = []
-    for unit in settled:
-        if unit.status == servers.ACTIVE:
-            pace.report(f'{unit.name}: stopping')
-            refusal = ask_to_stop(nova, unit, remaining())
-            if refusal is None:
-                asked.append(unit)
-            else:
-                stuck.append(refusal)
-    return stuck + _not_stopped(nova, asked, pace)
-
-
-def ask_to_stop(nova: servers.Servers, server: servers.Server,
-                timeout: float) -> Stuck | None:
-    """Ask Nova to stop a server; return Nova's refusal, or None.
-
-    There is no refusal where another run has asked before.
-
-    :param timeout: seconds to ask again while Nova is away
-    """
-    try:
-        _poll(lambda: nova.stop(server.id), timeout, lambda _: True)
-    except exceptions.NotFound:
-        return None
-    except _FAILURES as error:
-        # The server may have stopped by itself, and an earlier request, or
-        # another run, may be stopping the server.
-        with contextlib.suppress(*_FAILURES):
-            now = _look(nova, server.id)
-            if _is_stopped(now) or now and now.task == _STOPPING:
-                return None
-        return _stuck(nova, server, f'could not be stopped: {_reason(error)}')
-    return None
-
-
-def _not_stopped(nova: servers.Servers, units: Iterable[servers.Server],
-                 pace: Pace) -> list[Stuck]:
-    """Wait for servers to stop; return the servers that do not stop."""
-    stuck = []
-    for unit in units:
-        reason = f'was not stopped after {pace.timeout} seconds'
-        try:
-            is_stopped = _is_stopped(
-                _wait(nova, unit.id, pace.timeout, _is_stopped))
-        except _FAILURES as error:
-            is_stopped = False
-            reason = f'is not known to be stopped: {_reason(error)}'
-        if is_stopped:
-            pace.report(f'{unit.name}: stopped')
-        else:
-            stuck.append(_stuck(nova, unit, reason))
-    return stuck
-
-
-def _settled(nova: servers.Servers, server: servers.Server,
-             pace: Pace) -> servers.Server | None:
-    """Wait until a server has left the statuses of `servers.SETTLING`.
-
-    A server that is paused, suspended or rescued serves nobody, and needs
-    neither a wait nor a stop.
-
-    :returns: the server as seen last; None for a server that is gone
-    """
-    if server.status not in servers.SETTLING:
-        return server
-    try:
-        return _wait(nova, server.id, pace.timeout, lambda seen:
-                     seen is None or seen.status not in servers.SETTLING)
-    except _FAILURES:
-        return server
-
-
-def _stuck(nova: servers.Servers, server: servers.Server,
-           reason: str) -> Stuck:
-    """Describe a server that was not stopped, or not deleted."""
-    try:
-        now = _look(nova, server.id) or server
-    except _FAILURES:
-        now = server
-    return Stuck(server, reason, _remedy(now))
-
-
-def _remedy(server: servers.Server) -> str:
-    if server.locked:
-        return f'unlock it (openstack server unlock {server.id})'
-    if server.task:
-        return (f'wait until Nova ends its task {server.task}, or have an '
-                f'administrator reset its state')
-    return f'see why (openstack server show {server.id})'
-
-
-def delete_all(nova: servers.Servers, units: Sequence[servers.Server],
-               pace: Pace) -> Deletion:
-    """Delete servers, and wait until all are gone.
-
-    An interruption ends the wait, but all servers are deleted nevertheless.
-    """
-    failures: dict[str, BaseException | None] = {}
-    for unit in units:
-        pace.report(f'{unit.name}: deleting')
-        try:
-            failures[unit.id] = ask_to_delete(nova, unit, 0)
-        except KeyboardInterrupt as interruption:
-            failures[unit.id] = interruption
-    left = {unit.id: unit for unit in units}
-    try:
-        for unit in _going(nova, units, failures, pace):
-            del left[unit.id]
-            pace.report(f'{unit.name}: deleted')
-        stuck = [_stuck(nova, unit, _why_there(failures[unit.id]))
-                 for unit in left.values()]
-        is_interrupted = any(isinstance(error, KeyboardInterrupt)
-                             for error in failures.values())
-    except KeyboardInterrupt:
-        stuck = [Stuck(unit, _why_there(failures[unit.id]), _remedy(unit))
-                 for unit in left.values()]
-        is_interrupted = True
-    return Deletion(tuple(stuck), is_interrupted)
-
-
-def _going(nova: servers.Servers, units: Iterable[servers.Server],
-           failures: dict[str, BaseException | None],
-           pace: Pace) -> Iterator[servers.Server]:
-    """Wait for deleted servers; yield each server that is gone.
-
-    :param failures: server id -> the failure of the request, or None; updated
-        as requests that got no answer are repeated
-    """
-    remaining = _countdown(pace.timeout)
-    for unit in units:
-        failure = failures[unit.id]
-        if isinstance(failure, _FAILURES) and not _is_refusal(failure):
-            # A restart of the API is no reason to leave a server.
-            failures[unit.id] = ask_to_delete(nova, unit, remaining())
-        with contextlib.suppress(*_FAILURES):
-            if failures[unit.id] is None and _wait(
-                    nova, unit.id, pace.timeout, _is_gone) is None:
-                yield unit
-
-
-def ask_to_delete(nova: servers.Servers, server: servers.Server,
-                  timeout: float) -> BaseException | None:
-    """Ask Nova to delete a server; return the failure, or None.
-
-    :param timeout: seconds to ask again while Nova is away
-    """
-    try:
-        _poll(lambda: nova.delete(server.id), timeout, lambda _: True)
-    except exceptions.NotFound:
-        return None
-    except _FAILURES as error:
-        return error
-    return None
-
-
-def _why_there(failure: BaseException | None) -> str:
-    """Return why a server is there, in words after the server's name."""
-    if failure is None:
-        return 'did not go away'
-    return f'could not be deleted: {_reason(failure)}'
+    return waits.poll(nova.list_all, pace.timeout, is_done)
 
 
 class _Run:
     """A run that creates servers together, or not at all."""
 
-    def __init__(self, nova: servers.Servers, pace: Pace) -> None:
+    def __init__(self, nova: servers.Servers, pace: waits.Pace) -> None:
         self._nova = nova
         self._pace = pace
         self._id = str(uuid.uuid4())
@@ -366,9 +136,10 @@ class _Run:
         :returns: a message on the outcome, and whether the user interrupted
             the deletion
         """
-        unknown = (self._is_asking and not _is_refusal(cause)
+        unknown = (self._is_asking and not waits.is_refusal(cause)
                    and not self._find_lost())
-        deletion = delete_all(self._nova, self.created[::-1], self._pace)
+        deletion = server_ends.delete_all(
+            self._nova, self.created[::-1], self._pace)
         survivors = [f'{stuck.server.name} ({stuck.server.id})'
                      for stuck in deletion.stuck]
         text = ''
@@ -398,8 +169,9 @@ class _Run:
             {**services.dated(planned.metadata), services.RUN: self._id})
         self.created.append(servers.Server(server_id, planned.name))
         self._is_asking = False
-        seen = _wait(self._nova, server_id, self._pace.timeout, lambda server:
-                     server is None or server.status != servers.BUILD)
+        seen = waits.wait(
+            self._nova, server_id, self._pace.timeout, lambda server:
+            server is None or server.status != servers.BUILD)
         if seen is None:
             raise NotStarted('it was deleted while it was built')
         if seen.status == servers.BUILD:
@@ -434,12 +206,12 @@ class _Run:
             lost = self._lost()
             if not lost:
                 # Nova may still be at work on the request.
-                time.sleep(POLL_INTERVAL)
+                time.sleep(waits.POLL_INTERVAL)
                 lost = self._lost()
         except KeyboardInterrupt:
             self._is_interrupted = True
             return False
-        except _FAILURES:
+        except waits.FAILURES:
             return False
         self.created.extend(lost)
         return bool(lost)
@@ -451,68 +223,3 @@ class _Run:
         return [unit for unit in listed
                 if unit.metadata.get(services.RUN) == self._id
                 and unit.id not in known]
-
-
-def _wait(nova: servers.Servers, server_id: str, timeout: int,
-          is_done: Callable[[servers.Server | None], bool],
-          ) -> servers.Server | None:
-    """Look at a server until the server is as wanted, or the time is up.
-
-    :returns: the server as seen last; None for a server that is gone
-    """
-    return _poll(lambda: _look(nova, server_id), timeout, is_done)
-
-
-def _countdown(timeout: float) -> Callable[[], float]:
-    """Return a function that returns how many seconds are left."""
-    deadline = time.monotonic() + timeout
-    return lambda: max(0, deadline - time.monotonic())
-
-
-def _poll(look: Callable[[], _Seen], timeout: float,
-          is_done: Callable[[_Seen], bool]) -> _Seen:
-    """Call `look` until the result is as wanted, or the time is up.
-
-    :returns: the last result
-    """
-    deadline = time.monotonic() + timeout
-    while True:
-        seconds = deadline - time.monotonic()
-        try:
-            seen = look()
-            if is_done(seen) or seconds <= 0:
-                return seen
-        except _FAILURES as error:
-            # A restart of the API does not end a run.
-            if _is_refusal(error) or seconds <= 0:
-                raise
-        time.sleep(min(POLL_INTERVAL, seconds))
-
-
-def _look(nova: servers.Servers, server_id: str) -> servers.Server | None:
-    try:
-        seen = nova.get(server_id)
-    except exceptions.NotFound:
-        return None
-    return None if seen.status == servers.SOFT_DELETED else seen
-
-
-def _is_gone(server: servers.Server | None) -> bool:
-    return server is None
-
-
-def _is_stopped(server: servers.Server | None) -> bool:
-    # A server in error, or a server that is gone, does not run either.
-    return server is None or server.status in (
-        servers.SHUTOFF, servers.ERROR)
-
-
-def _reason(cause: BaseException) -> str:
-    if isinstance(cause, KeyboardInterrupt):
-        return 'interrupted'
-    return (str(cause) or type(cause).__name__).rstrip('.')
-
-
-def _is_refusal(cause: BaseException) -> bool:
-    return (isinstance(cause, exceptions.ClientError)
-            and cause.status is not None and cause.status < 500)

@@ -14,6 +14,7 @@ from pcloud.client.deploy import checks
 from pcloud.client.deploy import scaling
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.client import v1
@@ -24,7 +25,7 @@ class NotFollowed(exceptions.ClientError):
 
 
 def sync(client: v1.Client, service: str | None,
-         pace: server_runs.Pace) -> list[scaling.Change]:
+         pace: waits.Pace) -> list[scaling.Change]:
     """Wait until a worker has done what is due for scaled services.
 
     A deployment that was killed counts as ended.
@@ -47,7 +48,7 @@ def sync(client: v1.Client, service: str | None,
 
 
 def _wait(nova: servers.Servers, names: Iterable[str],
-          pace: server_runs.Pace) -> services.Services:
+          pace: waits.Pace) -> services.Services:
     """List the services when nothing is due for some services.
 
     :raises NotFollowed: when the time is up

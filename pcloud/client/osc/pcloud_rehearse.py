@@ -15,7 +15,7 @@ from pcloud import text
 
 if typing.TYPE_CHECKING:
     from pcloud.client import plan_resources
-from pcloud.client import resources
+    from pcloud.client import resources
 
 # What fails -> the answer where nothing of the kind is known.
 _NOTHING = {'host': 'there is no host',

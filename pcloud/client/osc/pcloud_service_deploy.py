@@ -14,7 +14,7 @@ from pcloud.client.osc import images
 
 if typing.TYPE_CHECKING:
     from pcloud.client.deploy import plans
-    from pcloud.client.deploy import server_runs
+    from pcloud.client.deploy import waits
 
 TIMEOUT = 600
 
@@ -69,6 +69,7 @@ class DeployPcloudService(common.Lister):
         from pcloud.client.deploy import deployments
         from pcloud.client.deploy import fields
         from pcloud.client.deploy import plans
+    from pcloud.client.deploy import waits
         order = plans.Order(
             plans.Part(parsed_args.name, parsed_args.image,
                        parsed_args.flavor),
@@ -123,19 +124,20 @@ def _add_network_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def pace(command: common.PcloudCommand,
-         parsed_args: argparse.Namespace) -> server_runs.Pace:
+         parsed_args: argparse.Namespace) -> waits.Pace:
     """Return the timeout, with reports to the terminal."""
-    from pcloud.client.deploy import server_runs
+    from pcloud.client.deploy import waits
 
     def report(progress: str) -> None:
         # A closed terminal is no reason to leave work half done.
         with contextlib.suppress(OSError):
             print(progress, file=command.app.stderr, flush=True)
-    return server_runs.Pace(parsed_args.timeout, report)
+    return waits.Pace(parsed_args.timeout, report)
 
 
 def _part(text: str) -> plans.Part:
     from pcloud.client.deploy import plans
+    from pcloud.client.deploy import waits
     service, _, kind = text.partition('=')
     # A name of an image may have a colon, as names of containers do.
     image, _, flavor = kind.rpartition(':')

@@ -99,7 +99,7 @@ ROOMS = {
         f'{_COMMON} text backend counters',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
-        'allocation',
+        'allocation host_removal',
         'homes hosts tenants',
         'pclouds quotas',
         'placing',
@@ -259,7 +259,8 @@ ROOMS = {
         'scaling',
         'fields plans removals',
         'details server_runs',
-        'checks services'),
+        'checks server_ends services',
+        'waits'),
     'client/nova_cli': _room(
         '', '',
         'host_flavors pclouds',

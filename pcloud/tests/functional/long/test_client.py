@@ -9,8 +9,10 @@ import threading
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import plans
+from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import sync
+from pcloud.client.deploy import waits
 from pcloud.client import servers
 from pcloud.tests.functional.quick import test_client
 
@@ -23,7 +25,7 @@ class ServicesTest(test_client.ClientTestCase):
     def setUp(self):
         super().setUp()
         self.told = []
-        self.pace = server_runs.Pace(60, self.told.append)
+        self.pace = waits.Pace(60, self.told.append)
         self.image = servers.Image(self.glance.image1['id'])
         self.client = self.as_library(self.alice)
         self._flavor('helper', 512)
@@ -93,7 +95,7 @@ class ServicesTest(test_client.ClientTestCase):
                  ['disk', 'web']),
                 (deployments.undeploy_by_force, 'Not deleted: web', ['web'])):
             error = self.assertRaises(
-                server_runs.NotStopped, undeploy, self.client, 'web',
+                server_ends.NotStopped, undeploy, self.client, 'web',
                 self.pace)
             self.assertIn(text, str(error))
             self.assertIn(f'unlock it (openstack server unlock {web.id})',

@@ -8,8 +8,8 @@ import functools
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import scaling
-from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
+from pcloud.client.deploy import waits
 from pcloud.client import servers
 from pcloud.client import v1
 from pcloud.tests.functional.quick import test_client
@@ -36,7 +36,7 @@ class ScalingTestCase(test_client.ClientTestCase):
     def setUp(self):
         super().setUp()
         self.told = []
-        self.pace = server_runs.Pace(60, self.told.append)
+        self.pace = waits.Pace(60, self.told.append)
         self.image = servers.Image(self.glance.image1['id'])
         self.client = self.as_library(self.alice)
         for name, memory_mb in (('helper', 512), ('large', 7680)):

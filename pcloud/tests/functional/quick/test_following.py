@@ -12,7 +12,7 @@ from nova.compute import rpcapi as compute_rpcapi
 from nova import context as nova_context
 
 from pcloud.backend import complaints
-from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import waits
 from pcloud.client import servers
 from pcloud.tests.functional.long import test_scaling
 from pcloud.worker import credentials
@@ -100,7 +100,7 @@ class SlowStopTest(FollowingTestCase):
             compute_rpcapi.ComputeAPI, 'stop_instance', self._hold())
         patch.start()
         self.addCleanup(patch.stop)
-        patch = mock.patch.object(server_runs, 'time', wraps=time)
+        patch = mock.patch.object(waits, 'time', wraps=time)
         self.sleep = patch.start().sleep
         self.addCleanup(patch.stop)
 

@@ -25,11 +25,12 @@ SECONDS = counter_files.Histogram(
 COUNTING = textwrap.dedent('''
     import sys, time
     from oslo_config import cfg
-    from pcloud import conf, metering
+    from pcloud import conf
+    from pcloud.counters import counter_files
     conf.register_opts(cfg.CONF)
     cfg.CONF([])
     cfg.CONF.set_override('metrics_directory', sys.argv[1], group='pcloud')
-    metering.Counter('pcloud_tests', 'Tests.', ('kind',)).add(['other'])
+    counter_files.Counter('pcloud_tests', 'Tests.', ('kind',)).add(['other'])
     print('counted', flush=True)
     time.sleep(600)
     ''')

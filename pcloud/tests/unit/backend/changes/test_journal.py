@@ -11,14 +11,16 @@ from pcloud.backend.changes import journal
 @ddt.ddt
 class ReleasedTest(testtools.TestCase):
 
-    @ddt.data(('1 p', (1, 'p')), ('0 p', (0, 'p')),
-              ('9999999 a project', (9999999, 'a project')),
-              ('10000000 p', None), ('1 ', None), ('1', None), (' p', None),
-              ('-1 p', None), ('x p', None), ('1 p\n', None), ('', None))
+    @ddt.data(('units=1 project=p', (1, 'p')),
+              ('units=0 project=p', (0, 'p')),
+              ('units=9999999 project=a project', (9999999, 'a project')),
+              ('units=1 project=', None), ('units=1', None),
+              ('project=p', None), ('units=-1 project=p', None),
+              ('units=x project=p', None), ('units=1 project=p\n', None),
+              ('units=01 project=p', None), ('', None))
     @ddt.unpack
-    def test_parse(self, text, expected):
-        found = journal.Released.parse(text)
-        self.assertEqual(
-            expected, found and (found.units, found.project_id))
+    def test_text(self, text, expected):
+        found = journal.Released.known(text)
+        self.assertEqual(expected, found and (found.units, found.project))
         if found:
-            self.assertEqual(text, str(found))
+            self.assertEqual(text, found.text())

@@ -77,7 +77,7 @@ class ServersTestCase(base.CloudTestCase):
         super().setUp()
         self.clock = base.Clock()
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.client.deploy.server_runs.time', self.clock))
+            'pcloud.client.deploy.waits.time', self.clock))
         self.useFixture(fixtures.MonkeyPatch(
             'pcloud.client.deploy.services.stamp', self._created))
         self.servers, self.done, self.created = {}, [], []

@@ -6,8 +6,7 @@ import uuid
 
 import ddt
 from keystoneauth1 import exceptions as ksa_exceptions
-
-from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import waits
 from pcloud.tests.unit.client import base
 from pcloud.tests.unit.client.deploy import fake_nova
 
@@ -876,7 +875,7 @@ class TestUndeploy(UndeployTestCase):
             f'undeploy what is left; with --force all that can be deleted is '
             f'deleted, stopped or not', result.err.splitlines()[-1])
         self.assertEqual([('stop', 'web-1')], self.done)
-        self.assertEqual([server_runs.POLL_INTERVAL] * 2 + [1],
+        self.assertEqual([waits.POLL_INTERVAL] * 2 + [1],
                          self.clock.naps)
 
     def test_one_that_does_not_settle(self):

@@ -14,13 +14,14 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import plans
-from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import server_ends
+from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.client import v1
 from pcloud.tests.unit.client.deploy import fake_nova
 
-PACE = server_runs.Pace(30, lambda progress: None)
+PACE = waits.Pace(30, lambda progress: None)
 BEFORE, AFTER = 'before', 'after'
 AGENT = plans.Part('agent', 'part', 'small')
 GROUP = plans.Order(
@@ -248,7 +249,7 @@ class UndeployTest(LostCallsTestCase):
                     run, when, ksa_exceptions.ConnectFailure, int.__ge__):
                 if number == 1:
                     continue
-                self.assertIsInstance(outcome, server_runs.NotStopped, number)
+                self.assertIsInstance(outcome, server_ends.NotStopped, number)
                 if ('nothing was deleted' in str(outcome) and
                         run == self._undeploy):
                     self.assertEqual(4, len(self.names()))

@@ -7,7 +7,7 @@ import dataclasses
 import ddt
 
 from pcloud.client.deploy import removals
-from pcloud.client.deploy import server_runs
+from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
@@ -114,7 +114,7 @@ class StepTest(base.CloudTestCase):
     def test_deletion_that_is_refused(self):
         nova = Nova(delete=exceptions.Conflict('no'))
         self.assertRaises(
-            server_runs.NotStopped, removals.take_step, nova,
+            server_ends.NotStopped, removals.take_step, nova,
             self._services('SHUTOFF', 'SHUTOFF'), self.unit)
         self.assertEqual([('delete', CHILD)], nova.asked)
 
@@ -123,7 +123,7 @@ class StepTest(base.CloudTestCase):
         nova = Nova()
         known = self._services('SHUTOFF', 'SHUTOFF')
         error = self.assertRaises(
-            server_runs.NotStopped, removals.take_step, nova, known,
+            server_ends.NotStopped, removals.take_step, nova, known,
             dataclasses.replace(self.unit, locked=True))
         self.assertIn('is locked', str(error))
         self.assertEqual([], nova.asked)

@@ -62,7 +62,7 @@ class TableTest(testtools.TestCase):
         for each in hints.TABLE:
             self.assertTrue(each.rules and each.readers, each)
             for name in each.rules:
-                importlib.import_module(f'pcloud.rules.{name}')
+                importlib.import_module(f'pcloud.rules.placing.{name}')
 
     def test_what_repeats(self):
         for each in hints.TABLE:
