@@ -47,6 +47,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
+from pcloud.objects import host_removal
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
@@ -496,7 +497,7 @@ def _join(
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, [
                 *rows, names.drain_key(node),
-                *hosts.keys_of_maintenance(host),
+                *host_removal.keys_of_maintenance(host),
                 names.own_ratios_key(node)], {
                 names.HOST_PREFIX: node,
                 names.REPLACES_PREFIX:

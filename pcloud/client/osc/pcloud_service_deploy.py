@@ -69,7 +69,6 @@ class DeployPcloudService(common.Lister):
         from pcloud.client.deploy import deployments
         from pcloud.client.deploy import fields
         from pcloud.client.deploy import plans
-    from pcloud.client.deploy import waits
         order = plans.Order(
             plans.Part(parsed_args.name, parsed_args.image,
                        parsed_args.flavor),
@@ -137,7 +136,6 @@ def pace(command: common.PcloudCommand,
 
 def _part(text: str) -> plans.Part:
     from pcloud.client.deploy import plans
-    from pcloud.client.deploy import waits
     service, _, kind = text.partition('=')
     # A name of an image may have a colon, as names of containers do.
     image, _, flavor = kind.rpartition(':')

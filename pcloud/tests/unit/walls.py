@@ -99,7 +99,8 @@ ROOMS = {
         f'{_COMMON} text backend counters',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
-        'allocation host_removal',
+        'allocation',
+        'host_removal',
         'homes hosts tenants',
         'pclouds quotas',
         'placing',
