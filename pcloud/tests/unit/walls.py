@@ -166,6 +166,7 @@ ROOMS = {
         'nova.virt os_traits oslo_serialization oslo_utils',
         'rebalance rehearse simulate',
         'counted_hosts pcloud_layout',
+        'layout_requests',
         'lost_servers new_hosts',
         'bundles changes',
         'obstacles',
