@@ -11,7 +11,6 @@ import dataclasses
 from nova import objects
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud.backend import flavors
@@ -33,7 +32,7 @@ def show(call: api_call.Call) -> dict:
 
     Rule: reference-room-explain
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     flavor, = flavors.by_ids(call.context, [call.query['flavor']])
     explanation = obstacles.explain(
         call.context, pcloud, flavor,

@@ -9,7 +9,6 @@ import re
 
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
-from pcloud.api import ownership
 from pcloud.api.policies import hosts as policies
 from pcloud.api.views import hosts as views
 from pcloud.api import wishes
@@ -36,7 +35,7 @@ def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
 
 def index(call: api_call.Call) -> dict:
     """List the hosts of a Pcloud."""
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     return {'hosts': _shown(call, pcloud, hosts.index(call.context, pcloud))}
 
 
@@ -52,7 +51,7 @@ def _shown(
 
 def show(call: api_call.Call) -> dict:
     """Show a host of a Pcloud."""
-    pcloud = ownership.own_head(call)
+    pcloud = api_call.own_head(call)
     host, = _shown(call, pcloud, [
         hosts.show(call.context, pcloud, call.parameters['name'])])
     return {'host': host}
@@ -71,7 +70,7 @@ def add(call: api_call.Call) -> dict:
         raise exception.Invalid(
             'Invalid input for field/attribute host. Name either a '
             'host_flavor or constraints.')
-    pcloud = ownership.own_head(call)
+    pcloud = api_call.own_head(call)
     if zone is not None:
         availability_zones.check(call.context, zone)
     if 'host_flavor' in call.body:
@@ -125,7 +124,7 @@ def update(call: api_call.Call) -> dict:
         raise exception.Invalid(
             'Invalid input for field/attribute host. Only with the '
             'state draining there is a drain.')
-    pcloud = ownership.own_head(call)
+    pcloud = api_call.own_head(call)
     if state == draining.DRAINING:
         return {'host': _drain(call, pcloud, name)}
     return {'host': _view(call)(hosts.set_state(
@@ -155,4 +154,4 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
 def remove(call: api_call.Call) -> None:
     """Remove a host from a Pcloud."""
     host_removal.remove(
-        call.context, ownership.own_head(call), call.parameters['name'])
+        call.context, api_call.own_head(call), call.parameters['name'])

@@ -5,7 +5,6 @@
 from oslo_config import cfg
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.api.policies import pclouds as rules
 from pcloud.api.views import pclouds as views
 from pcloud.api import wishes
@@ -18,7 +17,7 @@ CONF = cfg.CONF
 
 
 def _view(call: api_call.Call, pcloud: pclouds.Pcloud) -> dict:
-    if ownership.is_own(call, pcloud):
+    if api_call.is_own(call, pcloud):
         return views.detail(pcloud)
     return views.summary(pcloud)
 
@@ -52,7 +51,7 @@ def _add_usages(
 ) -> None:
     """Add what is free to the Pclouds that the caller may see whole."""
     own = [(pcloud, view) for pcloud, view in zip(page, shown, strict=True)
-           if ownership.is_own(call, pcloud)]
+           if api_call.is_own(call, pcloud)]
     known = pclouds.usages(call.context, [pcloud for pcloud, _ in own])
     for pcloud, view in own:
         view.update(views.usage(known.get(pcloud.id)))
@@ -74,7 +73,7 @@ def _page(call: api_call.Call, ids: list[str]) -> list[str]:
 
 def show(call: api_call.Call) -> dict:
     """Show a Pcloud."""
-    return {'pcloud': _view(call, ownership.visible_pcloud(call))}
+    return {'pcloud': _view(call, api_call.visible_pcloud(call))}
 
 
 def create(call: api_call.Call) -> api_call.Answer | dict:
@@ -101,7 +100,7 @@ def update(call: api_call.Call) -> dict:
     :raises: `exception.PolicyForbids` for a maintenance policy that does what
         the caller may not do
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     wishes.check(call, pcloud.owner, wishes.of_policy(
         call.body.get('maintenance_policy')))
     return {'pcloud': views.detail(
@@ -113,7 +112,7 @@ def delete(call: api_call.Call) -> None:
 
     Rule: reference-pclouds-home
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     if not call.asks_for('force'):
         homes.check_deletion(call.context, pcloud)
     pclouds.delete(call.context, pcloud)

@@ -11,7 +11,6 @@ import itertools
 import jsonschema
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud.api.views import times
@@ -76,7 +75,7 @@ def show(call: api_call.Call) -> dict:
 
     Rule: reference-rebalancing
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     return {'rebalance': _view(rebalance.propose(
         call.context, pcloud, _question(call, pcloud, call.query)))}
 
@@ -89,7 +88,7 @@ def begin(call: api_call.Call) -> dict:
 
     Rule: reference-rebalancing-begin
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     wishes.check(call, pcloud.owner, [wishes.REBALANCE])
     return {'rebalance': _view(rebalance.begin(
         call.context, pcloud, _question(call, pcloud, _asked(call, pcloud)),
@@ -101,7 +100,7 @@ def end(call: api_call.Call) -> None:
 
     Rule: reference-rebalancing-end
     """
-    rebalance.end(call.context, ownership.own_pcloud(call))
+    rebalance.end(call.context, api_call.own_pcloud(call))
 
 
 def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:

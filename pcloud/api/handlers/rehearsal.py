@@ -5,7 +5,6 @@
 import dataclasses
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.planning import rehearse
 
 SHOW_QUERY = {
@@ -22,7 +21,7 @@ def show(call: api_call.Call) -> dict:
 
     Rule: reference-planning-rehearsal
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     return {'rehearsal': _view(rehearse.rehearse(
         call.context, pcloud, call.query.get('lose', rehearse.HOST)))}
 

@@ -3,7 +3,6 @@
 """``/os-pcloud-room``."""
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.api.policies import others as rules
 from pcloud.api.schemas import types
 from pcloud.backend import flavors
@@ -73,7 +72,7 @@ def _parent(call: api_call.Call) -> str | None:
 def _pcloud(call: api_call.Call) -> pclouds.Head | None:
     """Return the Pcloud in the query, None for outside of Pclouds."""
     if 'pcloud' in call.query:
-        return ownership.own(call, call.query['pcloud'])
+        return api_call.own(call, call.query['pcloud'])
     if not call.can(rules.ROOM_SHOW_OUTSIDE):
         raise exception.PolicyForbids(rule=rules.ROOM_SHOW_OUTSIDE)
     return None

@@ -10,7 +10,6 @@ from oslo_utils import strutils
 
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
-from pcloud.api import ownership
 from pcloud.api.policies import others
 from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
@@ -108,7 +107,7 @@ def _levels(
     """Return the scope and the levels above the scope, lowest first."""
     if scope == scoped_policies.PCLOUD:
         return constraint_levels.levels_of_pcloud(
-            call.context, ownership.visible_head(call, scope_id))
+            call.context, api_call.visible_head(call, scope_id))
     if scope == scoped_policies.PROJECT:
         return constraint_levels.levels_of_project(call.context, scope_id)
     if scope == scoped_policies.DOMAIN:
@@ -214,7 +213,7 @@ def _check_grower(call: api_call.Call, pcloud_id: str) -> None:
     :raises: `exception.Denied` for a tenant that is not the owner,
         `exception.PolicyForbids`
     """
-    pcloud = ownership.own(call, pcloud_id)
+    pcloud = api_call.own(call, pcloud_id)
     wishes.check(call, pcloud.owner, [wishes.GROW])
 
 
@@ -263,16 +262,16 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
             f"There are no policies of {scope} '{scope_id}': the only id of "
             f"{scope} is '{scoped_policies.DEFAULT}'.")
     if scope == scoped_policies.PCLOUD:
-        ownership.visible_head(call, scope_id)
+        api_call.visible_head(call, scope_id)
     return scope, scope_id
 
 
 def _check_own(call: api_call.Call, scope: str, scope_id: str) -> None:
     """Refuse a policy that is not about a Pcloud or a project of the caller.
 
-    :raises: `exception.PolicyForbids`, and as `ownership.own_head`
+    :raises: `exception.PolicyForbids`, and as `api_call.own_head`
     """
     if scope == scoped_policies.PCLOUD:
-        ownership.own_head(call)
+        api_call.own_head(call)
     elif (scope, scope_id) != (scoped_policies.PROJECT, call.project_id):
         raise exception.PolicyForbids(rule=rules.ALL)

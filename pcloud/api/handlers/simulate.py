@@ -5,7 +5,6 @@
 import dataclasses
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud.backend import flavors
@@ -44,7 +43,7 @@ def ask(call: api_call.Call) -> dict:
 
     Rule: reference-planning-simulate
     """
-    pcloud = ownership.own_pcloud(call)
+    pcloud = api_call.own_pcloud(call)
     asked = call.body['servers']
     # To JSON's schemas 2.0 is a whole number.
     counts = [int(each['count']) for each in asked]

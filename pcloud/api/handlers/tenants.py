@@ -3,7 +3,6 @@
 """``/os-pclouds/{id}/tenants``."""
 
 from pcloud.api import call as api_call
-from pcloud.api import ownership
 from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud import names
@@ -15,12 +14,12 @@ REMOVE_QUERY = types.force
 
 def index(call: api_call.Call) -> dict:
     """List the ids of the projects that may start servers in a Pcloud."""
-    return {'tenants': sorted(ownership.own_head(call).tenants)}
+    return {'tenants': sorted(api_call.own_head(call).tenants)}
 
 
 def add(call: api_call.Call) -> None:
     """Make a project a tenant of a Pcloud."""
-    pcloud = ownership.own_head(call)
+    pcloud = api_call.own_head(call)
     project_id = call.parameters['tenant']
     names.tenant_key(project_id)
     projects.check(call.context, project_id)
@@ -32,7 +31,7 @@ def remove(call: api_call.Call) -> None:
 
     Rule: reference-pclouds-home
     """
-    pcloud, project_id = ownership.own_head(call), call.parameters['tenant']
+    pcloud, project_id = api_call.own_head(call), call.parameters['tenant']
     if not call.asks_for('force'):
         homes.check_removal(call.context, pcloud, project_id)
     tenants.remove(call.context, pcloud, project_id)

@@ -213,7 +213,7 @@ ROOMS = {
         'wsgi',
         'routes',
         'handlers',
-        'ownership wishes',
+        'wishes',
         'call nova_calls',
         'constraint_levels enforcer',
         'policies projects schemas views'),
