@@ -5,6 +5,8 @@
 Rule: reference-rebalancing-pinned
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping

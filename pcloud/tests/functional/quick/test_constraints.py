@@ -295,7 +295,7 @@ class ServersTest(ConstraintsTestCase):
             lambda *args: None))
         server = self.boot(
             self.alice, {'constraints': 'ram=x'}, expected='ERROR')
-        self.assertIn("'ram=x', at character 1", self.fault(server))
+        self.assertIn("at character 1: 'ram=x'", self.fault(server))
 
 
 class HostsTest(ConstraintsTestCase):
