@@ -296,7 +296,7 @@ class ImagesTest(PlacementConstraintsTestCase):
 
     def test_refused(self):
         for written, expected in (
-                ('ram=x', "Constraint 'ram=x', at character 1"),
+                ('ram=x', "Constraint at character 1: 'ram=x'"),
                 ('rack>=r1', 'which have no order'),
                 ('gpus=4', "no host has an attribute 'gpus'"),
                 ('role=none', "Role 'none' is not defined"),
