@@ -119,6 +119,6 @@ def _tell(
     def work(written: writes.Rows) -> None:
         # The owner may have another wish by now.
         if written.drop_if(pcloud.aggregate.id, key, drain.text()):
-            written.insert(pcloud.aggregate.id, {key: str(told)})
+            written.insert(pcloud.aggregate.id, {key: told.text()})
 
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)

@@ -39,7 +39,7 @@ class BoundsTest(big.BigCloud):
         pcloud = self._make(bulk.pcloud(
             base.ALICE, HOSTS, self.rows.ratios('node-1')))
         self._restart_scheduler()
-        self._make_due('m=000000000000')
+        self._make_due('mark=000000000000')
         self.assertIn(self.select(self.request(pcloud)), HOSTS)
         self.assertEqual(2, len(self._dues()))
         self.assertIn(self.select(self.request(pcloud)), HOSTS)
@@ -49,13 +49,13 @@ class BoundsTest(big.BigCloud):
         self.rows.servers(self._server['id'], HOSTS)
         flavor = self._make(bulk.pool('big', HOSTS))
         pcloud = self.make_pcloud(self.alice)
-        self._make_due('m=000000000000 e=1')
+        self._make_due('what no change has written')
         answer = self.alice.call(
             'POST', f'/os-pclouds/{pcloud}/hosts',
             {'host': {'name': 'web', 'host_flavor': flavor}})
         self.assertEqual(409, answer.status_code, answer.text)
         # A host that was looked at settles since then.
-        looked_at = [text for text in self._dues() if ' t=' in text]
+        looked_at = [text for text in self._dues() if ' since=' in text]
         self.assertEqual(10, len(looked_at), self._dues())
 
     def test_look_releases_five_drained_hosts(self):

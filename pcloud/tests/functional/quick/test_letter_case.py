@@ -47,7 +47,7 @@ class LetterCaseTest(shared_cloud.SharedCloudTestCase):
     def test_project_that_has_released_a_host(self):
         self.aggregate(names.JOURNAL).update_metadata({
             f'{names.DUE_PREFIX}node-1': 'x',
-            f'{names.RELEASED_PREFIX}node-1': f'3 {base.ALICE}'})
+            f'{names.RELEASED_PREFIX}node-1': f'units=3 project={base.ALICE}'})
         self.assertEqual({'node-1': 3}, journal.released_by(
             self.context, base.ALICE))
         self.assertEqual({}, journal.released_by(
