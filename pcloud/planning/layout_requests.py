@@ -33,7 +33,6 @@ from pcloud.planning import obstacles
 from pcloud.rules import capacity
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import moves as moving_rules
-from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import locality
 from pcloud.scheduler import candidates

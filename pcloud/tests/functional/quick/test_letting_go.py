@@ -170,7 +170,8 @@ class NeverEnabledTest(LettingGoTestCase):
         host = self.host_of_name('new')
         objects.Aggregate.get_by_id(self.context, self.aggregate(
             names.pcloud(self.mine)).id).delete_host(host)
-        self.set_rows({names.released_key('gone'): f'1 {base.ALICE}',
+        self.set_rows({names.released_key('gone'):
+                       f'units=1 project={base.ALICE}',
                        names.released_key('odd'): 'x'})
         found = all_checks.find(self.context, settle=0)
         kinds = {each.kind for each in found}
