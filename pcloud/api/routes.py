@@ -10,7 +10,6 @@ in a path have the forms of a second, small table.
 from collections.abc import Callable
 from collections.abc import Mapping
 import dataclasses
-import functools
 import re
 
 import routes
@@ -177,7 +176,6 @@ _FORMS: dict[str, dict] = {
 }
 
 
-@functools.cache
 def forms_of(path: str) -> Mapping[str, dict]:
     """Return name -> schema of the parameters in a path of the table.
 

@@ -18,16 +18,14 @@ import dataclasses
 from nova import context as nova_context
 from oslo_utils import timeutils
 
-from pcloud.backend.aggregates import availability_zones
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
-from pcloud.backend.cells import asking
 from pcloud.backend.cells import host_counts
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
 from pcloud import names
-from pcloud.objects import host_flavors
+from pcloud.objects import free_hosts
 from pcloud.rules.moving import draining
 
 FREE, SETTLING, ALLOCATED = 'free', 'settling', 'allocated'
@@ -62,23 +60,23 @@ class Inventory:
 def take(context: nova_context.RequestContext) -> Inventory:
     """Count the hosts of all pools.
 
-    The queries of `pool_rows.stock`, `asking.look`, `host_counts.take` and
-    `host_flavors.not_settled`, and one query.
+    The queries of `pool_rows.stock`, `pool_rows.allocated`,
+    `host_counts.take` and `free_hosts.not_settled`, and two queries. Every
+    cell with hosts of pools is asked, even without a free host.
     """
     stock = pool_rows.stock(context)
-    hosts = stock.hosts
-    answering, silent = asking.look(context, hosts, _PATIENCE)
-    asked = hosts - silent
-    counted = host_counts.take(context, asked, stock.unallocated - silent)
-    settling = _settling(context, hosts, silent)
-    # A cell may have become silent between the two questions.
-    states = _States(stock.taken, settling, counted.serving,
-                     silent | counted.silent)
+    ids = [pool.id for pool in stock.pools]
+    allocated = pool_rows.allocated(context, ids)
+    counted = host_counts.take(
+        context, stock.hosts, pool_rows.cell_ids(context, ids), _PATIENCE)
+    dues = _settling(context, stock.hosts, counted.silent)
+    states = _States(dues, counted.serving, counted.silent)
     return Inventory(
         tuple(pool.metadata[names.FLAVOR_ID] for pool in stock.pools),
         {key: count for pool in stock.pools
-         for key, count in _count(pool, stock, states)},
-        _oldest(settling), answering)
+         for key, count in _count(pool, stock.zones, allocated.get(
+             pool.id, {}), states)},
+        _oldest(dues), counted.cells)
 
 
 def _settling(
@@ -89,44 +87,39 @@ def _settling(
 
     A host in a silent cell does not settle.
     """
-    dues = host_flavors.not_settled(context, hosts - silent)
+    dues = free_hosts.not_settled(context, hosts - silent)
     return dues | {host: due.parse(text) for host, text
                    in journal.dues(context, silent).items()}
 
 
 @dataclasses.dataclass(frozen=True)
 class _States:
-    """What decides the states of hosts.
+    """What decides the states of the hosts in no Pcloud.
 
-    :ivar taken: the hosts in Pclouds
     :ivar dues: what is due for hosts that have not settled
     :ivar serving: the hosts that are up and enabled, with one node
     :ivar silent: the hosts in silent cells
     """
 
-    taken: frozenset[str]
     dues: Mapping[str, due.Due]
     serving: frozenset[str]
     silent: frozenset[str]
 
     def of(self, host: str) -> str | None:
-        """Return the state of a host of a pool, None for an unknown state.
+        """Return the state of a host, None for an unknown state.
 
-        ============  ===============  =======  ===============  ===========
-        in a Pcloud   settles          cell     serves, nothing  state
-                                       answers  due
-        ============  ===============  =======  ===============  ===========
-        yes           any              any      any              allocated
-        no            yes              any      any              settling
-        no            no               no       any              unknown
-        no            no               yes      yes              free
-        no            no               yes      no               unavailable
-        ============  ===============  =======  ===============  ===========
+        =======  =======  ===============  ===========
+        settles  cell     serves, nothing  state
+                 answers  due
+        =======  =======  ===============  ===========
+        yes      any      any              settling
+        no       no       any              unknown
+        no       yes      yes              free
+        no       yes      no               unavailable
+        =======  =======  ===============  ===========
 
         Rule: reference-metrics-hosts
         """
-        if host in self.taken:
-            return ALLOCATED
         what = self.dues.get(host)
         if what is not None and what.empty:
             return SETTLING
@@ -136,16 +129,22 @@ class _States:
 
 
 def _count(
-    pool: rows.Aggregate, stock: pool_rows.Stock, states: _States,
+    pool: rows.Aggregate, zones: Mapping[str, str],
+    allocated: Mapping[str, int], states: _States,
 ) -> Iterator[tuple[tuple[str, str, str], int]]:
     """Count the hosts of a pool by availability zone and state.
 
     Where the state of a host is unknown, the hosts of the zone are not counted
     in the states that the host may have.
+
+    :param pool: with the hosts in no Pcloud
+    :param zones: as `pool_rows.Stock`
+    :param allocated: ``availability zone -> hosts in Pclouds``
     """
-    for zone, hosts in availability_zones.grouped(
-            pool.hosts, stock.zones).items():
-        found = collections.Counter(map(states.of, hosts))
+    left = free_hosts.by_zone(pool.hosts, zones)
+    for zone in sorted(left.keys() | allocated.keys()):
+        found = collections.Counter(map(states.of, left.get(zone, ())))
+        found[ALLOCATED] = allocated.get(zone, 0)
         known: Collection[str] = (
             (SETTLING, ALLOCATED) if found[None] else STATES)
         for state in known:

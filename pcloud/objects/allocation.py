@@ -46,6 +46,7 @@ from pcloud.counters import allocations
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import emptiness
+from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
 from pcloud.objects import host_removal
 from pcloud.objects import hosts
@@ -63,10 +64,10 @@ LOG = logging.getLogger(__name__)
 
 Result = TypeVar('Result')
 
-# How many numbers of memberships, and how many hosts of a pool are drawn, and
-# how many of these hosts are looked at when free, before all hosts are. Where
-# several hosts are wanted, as many more as there are further hosts.
-_NUMBERS, _DRAWN, _LOOKED_AT = 80, 40, 10
+# How many numbers of memberships of a pool are drawn, and how many free hosts
+# are looked at before all free hosts are. Where several hosts are wanted, as
+# many more as there are further hosts.
+_NUMBERS, _LOOKED_AT = 80, 10
 
 # How many host flavors a request with constraints tries at most.
 _FLAVORS = 100
@@ -121,7 +122,7 @@ def _add(
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
         chosen = _choose_or_finish(
-            context, pcloud, units, flavor_id, zone, only, tried,
+            context, pcloud, units, flavor_id, zone, only, (), tried,
             len(wanted), chance)
         try:
             added, dues = _take(
@@ -201,48 +202,57 @@ def choose(
         `exception.HostsSettling`, `exception.NoFreeHost`,
         `exception.Unavailable` when a free host's cell is silent
     """
-    fresh = pool_rows.members(context, flavor_id).difference(tried)
+    without = frozenset(tried)
     while True:
         chosen = _choose_or_finish(
-            context, pcloud, units, flavor_id, zone, fresh, [], 1, chance)
+            context, pcloud, units, flavor_id, zone, None, without, [], 1,
+            chance)
         try:
             _check_empty(context, chosen)
             return chosen[0]
         except Lost as lost:
-            fresh = fresh.difference(lost.hosts)
+            without = without.union(lost.hosts)
 
 
 def _choose_or_finish(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     units: int, flavor_id: str, zone: str | None,
-    only: frozenset[str] | None, tried: list[str], count: int,
-    chance: random.Random,
+    only: frozenset[str] | None, without: Collection[str], tried: list[str],
+    count: int, chance: random.Random,
 ) -> list[computes.Compute]:
     """Choose free hosts; of too few, finish what is due and choose again.
 
+    :param without: service hosts that will not do
     :param count: how many hosts to choose
     :raises: `exception.QuotaExceeded` when the quota refuses any such hosts,
         `exception.HostsSettling`, `exception.NoFreeHost`,
         `exception.Unavailable` when a free host's cell is silent
     """
-    chosen = _choose(context, flavor_id, zone, only, tried, count, chance)
+    chosen = _choose(
+        context, flavor_id, zone, only, without, tried, count, chance)
     if len(chosen) < count:
         quotas.check(context, pcloud.owner, units * count)
-        waiting = pool_rows.settling(context, flavor_id)
-        if only is not None:
-            waiting = [host for host in waiting if host in only]
+        waiting = [host for host in pool_rows.settling(context, flavor_id)
+                   if _will_do(host, only, without)]
         host_flavors.have_settle(context, flavor_id, waiting)
         ready = _settled(context, waiting)
         chance.shuffle(ready)
         missing = count - len(chosen)
         reconcile.finish_some(
             context, ready[:_FINISHED + missing - 1], missing)
-        chosen = _choose(context, flavor_id, zone, only, tried, count, chance)
+        chosen = _choose(
+            context, flavor_id, zone, only, without, tried, count, chance)
         if len(chosen) < count:
             if not waiting:
                 _check_answers(context, flavor_id, zone)
             raise _too_few(flavor_id, zone, len(chosen), count, len(waiting))
     return chosen
+
+
+def _will_do(
+    host: str, only: frozenset[str] | None, without: Collection[str],
+) -> bool:
+    return host not in without and (only is None or host in only)
 
 
 def _too_few(
@@ -296,8 +306,8 @@ def _check_answers(
 
 def _choose(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
-    only: frozenset[str] | None, tried: list[str], count: int,
-    chance: random.Random,
+    only: frozenset[str] | None, without: Collection[str], tried: list[str],
+    count: int, chance: random.Random,
 ) -> list[computes.Compute]:
     """Choose hosts at random among the free hosts: all where too few are free.
 
@@ -306,7 +316,9 @@ def _choose(
     """
     chosen: list[computes.Compute] = []
     for drawn in _draws(context, flavor_id, only, tried, count - 1, chance):
-        chosen = _choose_among(context, drawn, zone, tried, count, chance)
+        chosen = _choose_among(
+            context, [host for host in drawn if _will_do(host, only, without)],
+            zone, tried, count, chance)
         if len(chosen) == count:
             break
     return chosen
@@ -319,47 +331,39 @@ def _draws(
 ) -> Iterator[list[str]]:
     """Yield free hosts of a pool: first a few, drawn at random, at last all.
 
-    At most two queries a draw, and one query for all hosts.
+    Two queries for hosts that are drawn by number, and one query for the names
+    of all.
 
     :param further: how many hosts are wanted beside one
     """
     if only is None:
-        free = sorted(frozenset(pool_rows.drawn(
-            context, flavor_id, _NUMBERS + further, chance)
-        ).difference(tried))
-        yield chance.sample(free, min(_LOOKED_AT + further, len(free)))
-    yield _draw(context, flavor_id, only, tried, further, chance)
-    yield [host for host in pool_rows.unallocated(context, flavor_id)
-           if only is None or host in only]
+        yield _few(pool_rows.drawn(
+            context, flavor_id, _NUMBERS + further, chance),
+            tried, further, chance)
+    free = pool_rows.unallocated(context, flavor_id)
+    if only is not None:
+        free = [host for host in free if host in only]
+    yield _few(free, tried, further, chance)
+    yield free
 
 
-def _draw(
-    context: nova_context.RequestContext, flavor_id: str,
-    only: frozenset[str] | None, tried: list[str], further: int,
+def _few(
+    free: Collection[str], tried: list[str], further: int,
     chance: random.Random,
 ) -> list[str]:
-    """Draw some free hosts of a pool by name, each with the same chance.
-
-    One query, which reads the rows of few hosts, and another query for the
-    names of all hosts where the caller names none.
-    """
-    there = pool_rows.members(context, flavor_id) if only is None else only
-    fresh = sorted(there.difference(tried))
-    drawn = chance.sample(fresh, min(_DRAWN + further, len(fresh)))
-    free = frozenset(pool_rows.unallocated(context, flavor_id, drawn))
-    return [host for host in drawn if host in free][:_LOOKED_AT + further]
+    """Draw a few of some hosts, each with the same chance."""
+    fresh = sorted(frozenset(free).difference(tried))
+    return chance.sample(fresh, min(_LOOKED_AT + further, len(fresh)))
 
 
 def _choose_among(
     context: nova_context.RequestContext, free: Collection[str],
     zone: str | None, tried: list[str], count: int, chance: random.Random,
 ) -> list[computes.Compute]:
-    known = {host: host_flavors.PoolHost(compute, pcloud=None)
-             for host, compute in computes.load(context, free).items()}
+    known = computes.load(context, free)
     chosen = choice.choose(
-        map(host_flavors.candidate, known.values()), zone, tried, count,
-        chance)
-    return [known[each.host].compute for each in chosen]
+        map(free_hosts.candidate, known.values()), zone, tried, count, chance)
+    return [known[each.host] for each in chosen]
 
 
 def _take(

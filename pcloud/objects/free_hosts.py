@@ -1,47 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many hosts of each host flavor are free, and which.
+"""Which hosts are free: the one answer to whoever offers, counts or takes.
 
-The costs grow little with the number of hosts: no host is read as a row.
-`host_flavors.pools` reads every host of the pools, and agrees.
+A host is free that is in a pool and in no Pcloud, that has settled, and that
+has one node and a compute service that is up and enabled. Lists of host
+flavors, metrics, explanations and the choice of a host flavor ask here; an
+allocation reads the few hosts that were drawn whole, before the hosts change
+hands.
 
-Rule: reference-host-flavors
+Rule: reference-host-flavors, reference-allocation-choice
 """
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
-from collections.abc import Sequence
 import dataclasses
+import datetime
 import re
 
 from nova import context as nova_context
 
-from pcloud.backend.aggregates import availability_zones
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import arrivals
+from pcloud.backend.cells import computes
 from pcloud.backend.cells import host_counts
 from pcloud.backend.changes import due
+from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import host_flavors
 from pcloud.objects import host_resources
 from pcloud.rules import forms
+from pcloud.rules.placing import choice
+
+
+@dataclasses.dataclass(frozen=True)
+class HostFlavor:
+    """A host flavor.
+
+    :ivar units: the units of one host
+    :ivar what: what the hosts are
+    :ivar available: ``availability zone -> number of free hosts``
+    :ivar settling: the number of hosts that settle
+    """
+
+    id: str
+    description: str
+    units: int
+    what: host_resources.Description
+    available: Mapping[str, int]
+    settling: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Supply:
     """The free hosts of a host flavor.
 
-    :ivar hosts: the service hosts of the pool that are known
+    :ivar has_hosts: whether any host is in the pool, taken or not
     :ivar free: ``availability zone -> free hosts``; a zone without free hosts
         has no entry
     :ivar silent: the availability zones of the hosts that are in silent cells
         and may be free
     """
 
-    flavor: host_flavors.HostFlavor
-    hosts: frozenset[str]
+    flavor: HostFlavor
+    has_hosts: bool
     free: Mapping[str, frozenset[str]]
     silent: frozenset[str]
 
@@ -55,8 +79,8 @@ class Supply:
 def index(context: nova_context.RequestContext) -> list[Supply]:
     """Return the supplies of all host flavors, in order of the ids.
 
-    The queries of `pool_rows.stock`, `host_counts.take` and
-    `host_flavors.not_settled`.
+    The queries of `pool_rows.stock`, `host_counts.take`, `not_settled` and
+    `host_resources.of_pools`.
     """
     return _build(context, pool_rows.stock(context))
 
@@ -72,58 +96,90 @@ def show(context: nova_context.RequestContext, flavor_id: str) -> Supply:
     raise exception.HostFlavorNotFound(host_flavor=flavor_id)
 
 
-def with_kinds(
-    context: nova_context.RequestContext, there: Iterable[Supply],
-) -> list[Supply]:
-    """Add what the hosts of pools are, read by `host_resources.of_pools`."""
-    there = list(there)
-    found = host_resources.of_pools(
-        context, {supply.flavor.id: supply.hosts for supply in there})
-    return [dataclasses.replace(supply, flavor=host_flavors.of_kind(
-        supply.flavor, found[supply.flavor.id])) for supply in there]
+def candidate(compute: computes.Compute) -> choice.Candidate:
+    """Return a host that no Pcloud has as a candidate for `choice`.
+
+    `host_counts.take` finds the same hosts serving.
+    """
+    return choice.Candidate(
+        host=compute.host, zone=compute.zone, up=compute.up,
+        enabled=compute.enabled and len(compute.nodes) == 1, allocated=False)
+
+
+def not_settled(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, due.Due]:
+    """Return what is due for hosts, but not for hosts that settled by now.
+
+    The next call that wants a settled host finds the host free. Hosts that
+    Nova's own calls have put into pools settle like others.
+
+    One query, and the queries of `pool_rows.unregistered`; where hosts settle,
+    one query a cell and the queries of `arrivals.awaited` too.
+
+    :returns: ``service host -> what is due``
+    """
+    dues = {host: entry('', entered) for host, entered
+            in pool_rows.unregistered(context).items() if host in hosts}
+    dues |= {host: due.parse(text)
+             for host, text in journal.dues(context).items() if host in hosts}
+    settling = due.settling(dues)
+    waiting = arrivals.awaited(context, settling)
+    quiet = settling.keys() - waiting
+    used, silent = computes.known_instances(context, quiet)
+    settled = {host for host in quiet - silent if not used.get(host)}
+    return {host: what for host, what in dues.items() if host not in settled}
+
+
+def entry(mark: str, entered: datetime.datetime) -> due.Due:
+    """Return what is due for a host that Nova's call has put into a pool.
+
+    :param mark: of the change that has the host settle, '' for none
+    :param entered: when the host entered the pool, in UTC
+    """
+    return due.Due(mark, since=int(entered.replace(
+        tzinfo=datetime.timezone.utc).timestamp()))
+
+
+def by_zone(
+    hosts: Iterable[str], zones: Mapping[str, str],
+) -> dict[str, frozenset[str]]:
+    """Return ``availability zone -> hosts``, by name of the zone.
+
+    :param zones: as `pool_rows.Stock`
+    """
+    return dict(sorted(rows.by_key(
+        (zones[host], host) for host in hosts).items()))
 
 
 def _build(
     context: nova_context.RequestContext, stock: pool_rows.Stock,
 ) -> list[Supply]:
-    hosts = stock.hosts
-    counted = host_counts.take(context, hosts, stock.unallocated)
-    dues = host_flavors.not_settled(context, hosts)
-    # Whoever may have the hosts that are left, no Pcloud has.
-    left = _Left(counted.serving.difference(dues),
-                 (counted.silent - stock.taken).difference(dues))
-    return [_supply(pool, stock.zones, counted, left, dues)
+    counted = host_counts.take(context, stock.hosts)
+    dues = not_settled(context, stock.hosts)
+    what = host_resources.of_pools(context, {
+        pool.metadata[names.FLAVOR_ID]: stock.versions[pool.id]
+        for pool in stock.pools if pool.id in stock.versions})
+    return [_supply(pool, pool.id in stock.versions, counted, dues,
+                    stock.zones, what.get(pool.metadata[names.FLAVOR_ID],
+                                          host_resources.NOTHING))
             for pool in stock.pools]
 
 
-@dataclasses.dataclass(frozen=True)
-class _Left:
-    """The hosts in no Pcloud for which nothing is due.
-
-    :ivar free: the hosts that serve
-    :ivar silent: the hosts in silent cells
-    """
-
-    free: frozenset[str]
-    silent: frozenset[str]
-
-
 def _supply(
-    pool: rows.Aggregate, zones: Sequence[tuple[str, frozenset[str]]],
-    counted: host_counts.Census, left: _Left, dues: Mapping[str, due.Due],
+    pool: rows.Aggregate, has_hosts: bool, counted: host_counts.Census,
+    dues: Mapping[str, due.Due], zones: Mapping[str, str],
+    what: host_resources.Description,
 ) -> Supply:
-    free = availability_zones.grouped(pool.hosts & left.free, zones)
-    vcpus, memory_mb, disk_gb = counted.smallest(pool.hosts)
-    flavor = host_flavors.HostFlavor(
+    left = pool.hosts.difference(dues)
+    free = by_zone(left & counted.serving, zones)
+    settling = [host for host in pool.hosts & counted.known & dues.keys()
+                if dues[host].empty]
+    flavor = HostFlavor(
         id=pool.metadata[names.FLAVOR_ID],
         description=pool.metadata.get(names.DESCRIPTION, ''),
-        units=readings.units(pool.metadata) or 0,
-        vcpus=vcpus, memory_mb=memory_mb, disk_gb=disk_gb,
-        available={zone: len(there) for zone, there in free.items()},
-        settling=sum(dues[host].empty for host
-                     in pool.hosts.intersection(dues) - counted.unknown),
-        kind=None)
-    return Supply(
-        flavor, counted.known(pool.hosts), free,
-        frozenset(availability_zones.grouped(
-            pool.hosts & left.silent, zones)))
+        units=readings.units(pool.metadata) or 0, what=what,
+        available={zone: len(hosts) for zone, hosts in free.items()},
+        settling=len(settling))
+    return Supply(flavor, has_hosts, free,
+                  frozenset(by_zone(left & counted.silent, zones)))

@@ -5,7 +5,6 @@
 Rule: reference-host-flavors
 """
 
-import collections
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud.backend.calls import announce
-from pcloud.backend.cells import arrivals
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
 from pcloud.backend.changes import due
@@ -34,12 +32,11 @@ from pcloud.backend import outages
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import emptiness
+from pcloud.objects import free_hosts
 from pcloud.objects import host_resources
 from pcloud.objects import reconcile
 from pcloud.rules import forms
-from pcloud.rules import host_resources as kinds
 from pcloud.rules.moving import maintenance_windows as maintenance_rules
-from pcloud.rules.placing import choice
 
 LOG = logging.getLogger(__name__)
 
@@ -49,8 +46,6 @@ class PoolHost:
     """A host of a pool.
 
     :ivar pcloud: the id of the host's Pcloud, None for a host in no Pcloud
-    :ivar is_due: whether Placement has still to be told of a change, or the
-        host settles
     :ivar settling: when the host began to settle, in UTC; None for a host that
         does not settle
     :ivar maintenance: the announced maintenance, None without one
@@ -58,53 +53,28 @@ class PoolHost:
 
     compute: computes.Compute
     pcloud: str | None
-    is_due: bool = False
     settling: datetime.datetime | None = None
     maintenance: maintenance_rules.Maintenance | None = None
 
 
 @dataclasses.dataclass(frozen=True)
-class HostFlavor:
-    """A host flavor.
-
-    :ivar units: the units of one host
-    :ivar vcpus: the smallest number among the known nodes, None without a
-        known node; so are `memory_mb` (MiB) and `disk_gb` (GiB)
-    :ivar available: ``availability zone -> number of free hosts``
-    :ivar settling: the number of hosts that settle
-    :ivar kind: what all hosts have by Placement, None while unknown
-    """
-
-    id: str
-    description: str
-    units: int
-    vcpus: int | None
-    memory_mb: int | None
-    disk_gb: int | None
-    available: Mapping[str, int]
-    settling: int
-    kind: kinds.Kind | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Pool(HostFlavor):
+class Pool:
     """A host flavor with the hosts of the flavor's pool.
 
     :ivar hosts: the hosts, by name
     """
 
+    flavor: free_hosts.HostFlavor
     hosts: tuple[PoolHost, ...]
-
-
-Flavor = typing.TypeVar('Flavor', bound=HostFlavor)
 
 
 def pools(context: nova_context.RequestContext) -> list[Pool]:
     """Return the pools of all host flavors, in order of the ids.
 
-    Every host is read as a row; `supplies` reads large pools faster.
+    Every host is read as a row.
     """
-    return _build(context, pool_rows.index(context))
+    return _with_hosts(context, free_hosts.index(context),
+                       pool_rows.index(context))
 
 
 def pool_of(
@@ -116,31 +86,38 @@ def pool_of(
 
     :raises: `exception.HostFlavorNotFound`
     """
-    return _build(context, [_pool(context, flavor_id)])[0]
+    pool, = _with_hosts(context, [free_hosts.show(context, flavor_id)],
+                        [_pool(context, flavor_id)])
+    return pool
 
 
-def with_kinds(
-    context: nova_context.RequestContext, there: Sequence[Pool],
+def _with_hosts(
+    context: nova_context.RequestContext,
+    supplies: Sequence[free_hosts.Supply], there: Sequence[rows.Aggregate],
 ) -> list[Pool]:
-    """Add what the hosts of pools are, read by `host_resources.of_pools`."""
-    found = host_resources.of_pools(context, {
-        pool.id: frozenset(host.compute.host for host in pool.hosts)
-        for pool in there})
-    return [of_kind(pool, found[pool.id]) for pool in there]
+    """Return pools with hosts; a pool that is gone by now is left out."""
+    found = _hosts(context, there)
+    return [Pool(supply.flavor, found[supply.flavor.id])
+            for supply in supplies if supply.flavor.id in found]
 
 
-def of_kind(flavor: Flavor, kind: kinds.Kind | None) -> Flavor:
-    """Return a host flavor with what all hosts have.
-
-    Nova's rows have no dedicated cpus. Where Placement tells them, the cpus of
-    a host are shared and dedicated cpus together.
-    """
-    if kind is None:
-        return flavor
-    # What is remembered of hosts does not tell that their cell answers.
-    return dataclasses.replace(
-        flavor, kind=kind,
-        vcpus=None if flavor.vcpus is None else kind.cpus)
+def _hosts(
+    context: nova_context.RequestContext, there: Sequence[rows.Aggregate],
+) -> dict[str, tuple[PoolHost, ...]]:
+    """Return ``host flavor id -> hosts``, by name."""
+    hosts = frozenset().union(*(pool.hosts for pool in there))
+    known = computes.load(context, hosts)
+    pclouds_of = isolation.pclouds_of(context, hosts)
+    dues = free_hosts.not_settled(context, hosts)
+    found = {}
+    for pool in there:
+        kept = names.maintenances(pool.metadata)
+        found[pool.metadata[names.FLAVOR_ID]] = tuple(
+            PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
+                     _settling(dues.get(host)),
+                     maintenance_rules.of(kept.get(host)))
+            for host in sorted(pool.hosts & known.keys()))
+    return found
 
 
 def units(context: nova_context.RequestContext, flavor_id: str) -> int:
@@ -170,18 +147,18 @@ def create(
                 names.DESCRIPTION: description,
                 names.UNITS: str(units)}
 
-    def work(written: writes.Rows) -> rows.Aggregate:
+    def work(written: writes.Rows) -> None:
         try:
-            aggregate_id = written.create(uuid, name, metadata)
+            written.create(uuid, name, metadata)
         except exception.AggregateNameTaken:
             raise exception.Conflict(
                 f"Host flavor '{flavor_id}' exists already.")
-        return rows.Aggregate(
-            aggregate_id, uuid, name, frozenset(), metadata)
 
-    made = change.run(context, [journal.flavor_anchor(flavor_id)], work)
+    change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.announced(context, [uuid])
-    return _with_hosts(made, {}, {}, {})
+    return Pool(free_hosts.HostFlavor(
+        flavor_id, description, units, host_resources.NOTHING, available={},
+        settling=0), ())
 
 
 def update(
@@ -193,7 +170,7 @@ def update(
     :raises: `exception.HostFlavorNotFound`, and as `change.run`
     """
     # After the commit no error may hide the change.
-    before, = with_kinds(context, [pool_of(context, flavor_id)])
+    before = pool_of(context, flavor_id)
     pool = _pool(context, flavor_id)
     keys = {'description': names.DESCRIPTION, 'units': names.UNITS}
 
@@ -204,7 +181,8 @@ def update(
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.announced(context, [pool.uuid])
-    return dataclasses.replace(before, **changes)
+    return dataclasses.replace(
+        before, flavor=dataclasses.replace(before.flavor, **changes))
 
 
 def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
@@ -308,8 +286,7 @@ def _entered(
         LOG.warning('Host %(host)s cannot be looked at: %(error)s',
                     {'host': compute.host, 'error': error})
         what = due.Due('')
-    return PoolHost(compute, pcloud=None, is_due=what is not None,
-                    settling=_settling(what))
+    return PoolHost(compute, pcloud=None, settling=_settling(what))
 
 
 def _claim(written: writes.Rows, host: str, what: due.Due) -> None:
@@ -419,43 +396,6 @@ def _pool(
     return pool
 
 
-def _build(
-    context: nova_context.RequestContext, aggregates: list[rows.Aggregate],
-) -> list[Pool]:
-    all_hosts = frozenset().union(*(
-        aggregate.hosts for aggregate in aggregates))
-    known = computes.load(context, all_hosts)
-    pclouds_of = isolation.pclouds_of(context, all_hosts)
-    dues = not_settled(context, all_hosts)
-    return [_with_hosts(aggregate, known, pclouds_of, dues)
-            for aggregate in aggregates]
-
-
-def not_settled(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[str, due.Due]:
-    """Return what is due for hosts, but not for hosts that settled by now.
-
-    The next call that wants a settled host finds the host free. Hosts that
-    Nova's own calls have put into pools settle like others.
-
-    One query, and the queries of `pool_rows.unregistered`; where hosts settle,
-    one query a cell and the queries of `arrivals.awaited` too.
-
-    :returns: ``service host -> what is due``
-    """
-    dues = {host: _entry('', entered) for host, entered
-            in pool_rows.unregistered(context).items() if host in hosts}
-    dues |= {host: due.parse(text)
-             for host, text in journal.dues(context).items() if host in hosts}
-    settling = due.settling(dues)
-    waiting = arrivals.awaited(context, settling)
-    quiet = settling.keys() - waiting
-    used, silent = computes.known_instances(context, quiet)
-    settled = {host for host in quiet - silent if not used.get(host)}
-    return {host: what for host, what in dues.items() if host not in settled}
-
-
 def have_settle(
     context: nova_context.RequestContext, flavor_id: str,
     hosts: Collection[str],
@@ -477,43 +417,13 @@ def have_settle(
         for host in sorted(found):
             entered = written.register(pool.id, host)
             if entered is not None:
-                _claim(written, host, _entry(written.mark, entered))
+                _claim(written, host, free_hosts.entry(written.mark, entered))
 
     try:
         change.run(context, [journal.flavor_anchor(flavor_id)], work)
     except exception.HostBusy:
         # Another change has a host; whoever looks next has all settle.
         LOG.info('Hosts of pool %s could not be registered.', flavor_id)
-
-
-def _entry(mark: str, entered: datetime.datetime) -> due.Due:
-    """Return what is due for a host that Nova's call has put into a pool."""
-    return due.Due(mark, since=int(entered.replace(
-        tzinfo=datetime.timezone.utc).timestamp()))
-
-
-def _with_hosts(
-    pool: rows.Aggregate, known: dict[str, computes.Compute],
-    pclouds_of: dict[str, list[str]], dues: Mapping[str, due.Due],
-) -> Pool:
-    kept = names.maintenances(pool.metadata)
-    hosts = tuple(
-        PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
-                 host in dues, _settling(dues.get(host)),
-                 maintenance_rules.of(kept.get(host)))
-        for host in sorted(pool.hosts) if host in known)
-    nodes = [node for host in hosts for node in host.compute.nodes]
-    return Pool(
-        id=pool.metadata[names.FLAVOR_ID],
-        description=pool.metadata.get(names.DESCRIPTION, ''),
-        units=readings.units(pool.metadata) or 0,
-        vcpus=min((node.vcpus for node in nodes), default=None),
-        memory_mb=min((node.memory_mb for node in nodes), default=None),
-        disk_gb=min((node.disk_gb for node in nodes), default=None),
-        available=_available(hosts),
-        settling=sum(host.settling is not None for host in hosts),
-        kind=None,
-        hosts=hosts)
 
 
 def _settling(what: due.Due | None) -> datetime.datetime | None:
@@ -524,12 +434,6 @@ def _settling(what: due.Due | None) -> datetime.datetime | None:
         datetime.datetime.fromtimestamp(what.since, datetime.timezone.utc))
 
 
-def _available(hosts: tuple[PoolHost, ...]) -> dict[str, int]:
-    free = collections.Counter(
-        host.compute.zone for host in hosts if candidate(host).free)
-    return dict(sorted(free.items()))
-
-
 def pool_host(
     context: nova_context.RequestContext, flavor_id: str, host: str,
 ) -> PoolHost:
@@ -537,27 +441,13 @@ def pool_host(
 
     :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`
     """
-    for pool in _build(context, pool_rows.of_hosts(context, [host])):
-        for found in pool.hosts:
-            if pool.id == flavor_id and found.compute.host == host:
-                return found
+    found = _hosts(context, pool_rows.of_hosts(context, [host]))
+    for there in found.get(flavor_id, ()):
+        return there
     units(context, flavor_id)
     raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
-
-
-def free(pool: Pool) -> list[PoolHost]:
-    """Return the hosts of a pool that may be given to a Pcloud."""
-    return [host for host in pool.hosts if candidate(host).free]
 
 
 def in_zone(zone: str | None) -> str:
     """Return the words of a message for the only zone that will do."""
     return f" in availability zone '{zone}'" if zone else ''
-
-
-def candidate(host: PoolHost) -> choice.Candidate:
-    """Return a host of a pool as a candidate for `choice`."""
-    return choice.Candidate(
-        host=host.compute.host, zone=host.compute.zone, up=host.compute.up,
-        enabled=host.compute.enabled and len(host.compute.nodes) == 1,
-        allocated=host.pcloud is not None or host.is_due)

@@ -24,6 +24,7 @@ from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.calls import placement
 from pcloud.backend.cells import computes
 from pcloud import exception
+from pcloud import names
 from pcloud.rules import capacity
 from pcloud.rules import host_resources as rules
 
@@ -54,15 +55,41 @@ _PAUSE = 10
 
 
 @dataclasses.dataclass(frozen=True)
+class Description:
+    """What the known hosts of a pool are, that is those with one node.
+
+    :ivar vcpus: the smallest number of a node, None without a known host; so
+        are `memory_mb` (MiB) and `disk_gb` (GiB)
+    :ivar kind: what all hosts have by Placement, None while unknown
+    """
+
+    vcpus: int | None
+    memory_mb: int | None
+    disk_gb: int | None
+    kind: rules.Kind | None
+
+    @property
+    def cpus(self) -> int | None:
+        """The number of shared and dedicated cpus, as far as that is known.
+
+        Nova's rows have no dedicated cpus.
+        """
+        return self.vcpus if self.kind is None else self.kind.cpus
+
+
+NOTHING = Description(None, None, None, None)
+
+
+@dataclasses.dataclass(frozen=True)
 class _Remembered:
     """What was read of a pool.
 
-    :ivar hosts: the service hosts of the pool at that time
+    :ivar version: of the hosts of the pool at that time
     :ivar until: when to read again, by the monotonic clock
     """
 
-    hosts: frozenset[str]
-    kind: rules.Kind | None
+    version: pool_rows.Version
+    description: Description
     until: float
 
 
@@ -76,20 +103,13 @@ class Memory:
         self._silent_until = 0.
 
     def known(
-        self, pools: Mapping[str, frozenset[str]], now: float,
-    ) -> dict[str, rules.Kind | None]:
-        """Return what is known of pools with just these hosts.
-
-        A pool without hosts is known.
-        """
-        found: dict[str, rules.Kind | None] = {}
-        for flavor_id, hosts in pools.items():
-            its = self._pools.get(flavor_id)
-            if not hosts:
-                found[flavor_id] = None
-            elif its is not None and its.until > now and its.hosts == hosts:
-                found[flavor_id] = its.kind
-        return found
+        self, pools: Mapping[str, pool_rows.Version], now: float,
+    ) -> dict[str, Description]:
+        """Return what is known of pools with just these hosts."""
+        there = {flavor_id: self._pools.get(flavor_id) for flavor_id in pools}
+        return {flavor_id: its.description for flavor_id, its in there.items()
+                if its is not None and its.until > now and
+                its.version == pools[flavor_id]}
 
     def remember(
         self, found: Mapping[str, _Remembered], now: float,
@@ -121,17 +141,16 @@ _memory = Memory()
 
 def of_pools(
     context: nova_context.RequestContext,
-    pools: Mapping[str, frozenset[str]],
-) -> dict[str, rules.Kind | None]:
+    pools: Mapping[str, pool_rows.Version],
+) -> dict[str, Description]:
     """Return what the hosts of each pool have in common.
 
     Nothing is read where this process has read the pool, with the same hosts,
-    within a minute. Else two queries and one query a cell, and the calls of
+    within a minute. Else three queries and one query a cell, and the calls of
     `of_hosts` to Placement.
 
-    :param pools: ``host flavor id -> service hosts of the pool``
-    :returns: ``host flavor id -> kind``; None for a pool of which no host is
-        known, and where Placement does not answer
+    :param pools: ``host flavor id -> version``, of pools with hosts
+    :returns: ``host flavor id -> description``
     """
     known = _memory.known(pools, time.monotonic())
     if known.keys() != pools.keys():
@@ -139,36 +158,45 @@ def of_pools(
             now = time.monotonic()
             # Another thread may have read the pools meanwhile.
             known = _memory.known(pools, now)
-            _read_pools(context, {
-                flavor_id: hosts for flavor_id, hosts in pools.items()
+            found = _read_pools(context, {
+                flavor_id: version for flavor_id, version in pools.items()
                 if flavor_id not in known}, now)
-            known = _memory.known(pools, now)
-    return {flavor_id: known.get(flavor_id) for flavor_id in pools}
+            _memory.remember(found, now)
+            known |= {flavor_id: its.description
+                      for flavor_id, its in found.items()}
+    return {flavor_id: known.get(flavor_id, NOTHING) for flavor_id in pools}
 
 
 def _read_pools(
     context: nova_context.RequestContext,
-    pools: Mapping[str, frozenset[str]], now: float,
-) -> None:
-    """Read pools, and remember what was read; nothing in an outage."""
-    if not pools or _memory.is_silent(now):
-        return
-    uuids = pool_rows.uuids(context, pools)
-    wanted = frozenset().union(*pools.values())
+    pools: Mapping[str, pool_rows.Version], now: float,
+) -> dict[str, _Remembered]:
+    """Read pools; what is not known for an outage is read again soon."""
+    if not pools:
+        return {}
+    aggregates = pool_rows.of_flavors(context, pools)
+    wanted = frozenset().union(*(pool.hosts for pool in aggregates))
     known, silent = computes.known_nodes(context, wanted)
     # Databases that compare without case find other hosts too.
     nodes = {host: known[host] for host in wanted & known.keys()}
     try:
-        there = of_hosts(context, nodes.values(), uuids)
+        there = of_hosts(context, nodes.values(),
+                         [pool.uuid for pool in aggregates])
     except exception.Unavailable:
-        return
+        there = {}
     found = {}
-    for flavor_id, hosts in pools.items():
-        its = (there.get(nodes[host].uuid) for host in hosts & nodes.keys())
+    for pool in aggregates:
+        flavor_id = pool.metadata[names.FLAVOR_ID]
+        its = [nodes[host] for host in pool.hosts & nodes.keys()]
+        kind = rules.kind(filter(None, (
+            there.get(node.uuid) for node in its)))
         found[flavor_id] = _Remembered(
-            hosts, rules.kind(filter(None, its)),
-            now + (_PAUSE if hosts & silent else _LIFETIME))
-    _memory.remember(found, now)
+            pools[flavor_id], Description(
+                min((node.vcpus for node in its), default=None),
+                min((node.memory_mb for node in its), default=None),
+                min((node.disk_gb for node in its), default=None), kind),
+            now + (_PAUSE if pool.hosts & silent or not there else _LIFETIME))
+    return found
 
 
 def of_hosts(

@@ -19,7 +19,8 @@ from nova import objects
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import computes
 from pcloud.backend import flavors
-from pcloud.objects import host_flavors
+from pcloud.objects import free_hosts
+from pcloud.objects import host_resources
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.planning import obstacles
@@ -102,13 +103,15 @@ def _new_host(
         context, explanation.need,
         objects.Destination(aggregates=[','.join(pools)]))
     units = quotas.show(context, pcloud.owner)
+    there = [supply for supply in free_hosts.index(context)
+             if _has_room(pcloud, supply.flavor.what, explanation.need)]
+    nodes, _ = computes.known_nodes(context, frozenset().union(*(
+        supply.free_in(None) for supply in there)))
     fitting = [
-        (host_flavor, [
-            host.compute.host for host in host_flavors.free(host_flavor)
-            if any(node.uuid in offered for node in host.compute.nodes)
-        ][:_ASKED])
-        for host_flavor in host_flavors.pools(context)
-        if _has_room(pcloud, host_flavor, explanation.need)]
+        (supply.flavor, [
+            host for host in sorted(supply.free_in(None) & nodes.keys())
+            if nodes[host].uuid in offered][:_ASKED])
+        for supply in there]
     passing = obstacles.passing(
         context, list(itertools.chain(*(hosts for _, hosts in fitting))),
         explanation.spec)
@@ -121,7 +124,7 @@ def _new_host(
 
 
 def _has_room(
-    pcloud: pclouds.Pcloud, flavor: host_flavors.HostFlavor,
+    pcloud: pclouds.Pcloud, what: host_resources.Description,
     need: capacity.Need,
 ) -> bool:
     """Whether an empty host has room with the ratios of the Pcloud.
@@ -130,15 +133,15 @@ def _has_room(
     """
     return all(size is not None and need.amounts.get(name, 0) <= size * ratio
                for name, size, ratio in (
-                   (capacity.VCPU, flavor.vcpus,
+                   (capacity.VCPU, what.vcpus,
                     pcloud.cpu_allocation_ratio),
-                   (capacity.MEMORY, flavor.memory_mb,
+                   (capacity.MEMORY, what.memory_mb,
                     pcloud.ram_allocation_ratio))
                if ratio is not None)
 
 
 def _words(
-    flavor: host_flavors.HostFlavor, units: quotas.Quota,
+    flavor: free_hosts.HostFlavor, units: quotas.Quota,
 ) -> str:
     text = f'add one host of host flavor {flavor.id} and enable it'
     missing = units.in_use + flavor.units - units.limit

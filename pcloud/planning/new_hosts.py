@@ -18,7 +18,8 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud.backend.aggregates import isolation
-from pcloud.objects import host_flavors
+from pcloud.backend.cells import computes
+from pcloud.objects import free_hosts
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.planning import bundles
@@ -59,7 +60,7 @@ class Option:
 class _Offer:
     """A host flavor with what one of its hosts would take."""
 
-    pool: host_flavors.Pool
+    flavor: free_hosts.HostFlavor
     host: fitting.Host
     free: int
 
@@ -80,25 +81,26 @@ def options(
     :returns: the options, and what is not proven about them, in words
     :raises: `exception.Unavailable`
     """
-    pools = host_flavors.pools(context)
+    supplies = free_hosts.index(context)
     # The size of a host flavor is unknown while no cell of its hosts answers.
     offers = _offers(context, pcloud, bundle, [
-        pool for pool in pools if pool.vcpus is not None])
+        supply for supply in supplies if _is_known(supply)])
     quota = quotas.show(context, pcloud.owner)
     most = _MOST if len(cases) == 1 else _MOST_OF_SEVERAL
     promising = sorted(
-        ((least * offer.pool.units, least, offer.pool.id, offer)
+        ((least * offer.flavor.units, least, offer.flavor.id, offer)
          for offer in offers
          if (least := shortages.least_hosts(
              cases[0].kinds, cases[0].hosts, offer.host)) is not None),
         key=lambda each: each[:-1])
     found, unproven = [], [
         f'whether host flavor {pool_id} makes room' for pool_id in (
-            *(pool.id for pool in pools if pool.hosts and pool.vcpus is None),
-            *(offer.pool.id for offer in offers
+            *(supply.flavor.id for supply in supplies
+              if supply.has_hosts and not _is_known(supply)),
+            *(offer.flavor.id for offer in offers
               if _is_unknown(bundle, offer) and
               offer not in [each[-1] for each in promising]),
-            *(offer.pool.id for *_, offer in promising[most:]))]
+            *(offer.flavor.id for *_, offer in promising[most:]))]
     for *_, offer in promising[:most]:
         enough = losses.more_hosts(cases, offer.host, solve)
         if enough.number:
@@ -106,17 +108,22 @@ def options(
                           _option(offer, enough.number, quota)))
             if not offer.free:
                 unproven.append(
-                    f'whether hosts of host flavor {offer.pool.id} take the '
+                    f'whether hosts of host flavor {offer.flavor.id} take the '
                     'servers, and whether fewer are enough, for none is free '
                     'now')
         if not enough.proven:
             unproven.append(
-                f'whether host flavor {offer.pool.id} makes room'
+                f'whether host flavor {offer.flavor.id} makes room'
                 if enough.number is None else
-                f'whether fewer hosts of host flavor {offer.pool.id} are '
+                f'whether fewer hosts of host flavor {offer.flavor.id} are '
                 'enough')
     return [option for _, option in sorted(
         found, key=lambda pair: pair[0])], unproven
+
+
+def _is_known(supply: free_hosts.Supply) -> bool:
+    """Whether a node of the host flavor is known."""
+    return supply.flavor.what.vcpus is not None
 
 
 def _is_unknown(bundle: bundles.Bundle, offer: _Offer) -> bool:
@@ -129,9 +136,9 @@ def _is_unknown(bundle: bundles.Bundle, offer: _Offer) -> bool:
 
 
 def _option(offer: _Offer, number: int, quota: quotas.Quota) -> Option:
-    units = number * offer.pool.units
+    units = number * offer.flavor.units
     return Option(
-        offer.pool.id, number, units, offer.free,
+        offer.flavor.id, number, units, offer.free,
         0 if quota.allows(units) else quota.in_use + units - quota.limit)
 
 
@@ -140,25 +147,26 @@ def _order(offer: _Offer, number: int) -> tuple:
 
     All options take the same servers.
     """
-    return (number * offer.pool.units, number, *(
+    return (number * offer.flavor.units, number, *(
         number * offer.host.free.get(name, 0) for name in (
-            capacity.MEMORY, capacity.VCPU, capacity.DISK)), offer.pool.id)
+            capacity.MEMORY, capacity.VCPU, capacity.DISK)), offer.flavor.id)
 
 
 def _offers(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    bundle: bundles.Bundle, pools: Sequence[host_flavors.Pool],
+    bundle: bundles.Bundle, supplies: Sequence[free_hosts.Supply],
 ) -> list[_Offer]:
     uuids = sorted(isolation.pool_uuids())
     if not uuids:
         return []
     destination = objects.Destination(aggregates=[','.join(uuids)])
     known = candidates.free(context, bundle.classes[:1], destination)
-    free = {pool.id: [
-        host for host in host_flavors.free(pool)
-        if host.compute.nodes[0].uuid in known] for pool in pools}
-    first = {pool_id: its[0].compute.host
-             for pool_id, its in free.items() if its}
+    nodes, _ = computes.known_nodes(context, frozenset().union(*(
+        supply.free_in(None) for supply in supplies)))
+    free = {supply.flavor.id: [
+        host for host in sorted(supply.free_in(None) & nodes.keys())
+        if nodes[host].uuid in known] for supply in supplies}
+    first = {flavor_id: its[0] for flavor_id, its in free.items() if its}
     states = host_states.load(context, list(first.values()))
     kept = bundle.kept(states)
     parts = host_parts.Hosts(demands.read(
@@ -167,14 +175,15 @@ def _offers(
         known.values(), destination))
     state_of = {state.host: state for state in states}
     offers = []
-    for pool in pools:
-        there = [known[host.compute.nodes[0].uuid] for host in free[pool.id]]
-        state = state_of.get(first.get(pool.id, ''))
+    for supply in supplies:
+        flavor_id = supply.flavor.id
+        there = [known[nodes[host].uuid] for host in free[flavor_id]]
+        state = state_of.get(first.get(flavor_id, ''))
         made = _offer(
-            pcloud, bundle, pool, there,
+            pcloud, bundle, supply, there,
             {} if state is None else _ratios(state),
-            frozenset() if pool.id not in first else bundle.refused(
-                there[0].traits, first[pool.id], kept))
+            frozenset() if flavor_id not in first else bundle.refused(
+                there[0].traits, first[flavor_id], kept))
         offers.append(dataclasses.replace(
             made, host=_with_parts(parts, bundle, state, there, made.host)))
     return offers
@@ -206,7 +215,7 @@ def _ratios(
 
 def _offer(
     pcloud: pclouds.Pcloud, bundle: bundles.Bundle,
-    pool: host_flavors.Pool, known: Sequence[capacity.Host],
+    supply: free_hosts.Supply, known: Sequence[capacity.Host],
     own_ratios: Mapping[str, float | None], refused: frozenset[int],
 ) -> _Offer:
     """Return what a new host would take.
@@ -215,7 +224,8 @@ def _offer(
     :param own_ratios: the allocation ratios that the first of these hosts has
         in the pool, by resource class
     """
-    sizes = largest(pool.vcpus, pool.memory_mb, pool.disk_gb)
+    what = supply.flavor.what
+    sizes = largest(what.vcpus, what.memory_mb, what.disk_gb)
     seen = [bundle.amounts(host) for host in known]
     # Placement has applied the host's own ratios.
     usable = {name: math.ceil(seen[0].get(name, 0) / ratio)
@@ -228,8 +238,8 @@ def _offer(
         ratio = ratios.get(name)
         free[name] = amount if ratio is None else int(
             min(amount, sizes[name], usable.get(name, amount)) * ratio)
-    return _Offer(pool, fitting.Host(free, sizes, refused),
-                  len(host_flavors.free(pool)))
+    return _Offer(supply.flavor, fitting.Host(free, sizes, refused),
+                  len(supply.free_in(None)))
 
 
 def largest(

@@ -2,8 +2,6 @@
 
 """``/os-host-flavors``."""
 
-from collections.abc import Callable
-
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
@@ -13,38 +11,36 @@ from pcloud.objects import host_flavors
 from pcloud.rules.moving import maintenance_windows as maintenance_rules
 
 
-def _view(call: api_call.Call) -> Callable[[host_flavors.Pool], dict]:
-    return views.detail if call.can(rules.DETAIL) else views.show
+def _view(call: api_call.Call, pool: host_flavors.Pool) -> dict:
+    return {'host_flavor': views.detail(pool) if call.can(rules.DETAIL)
+            else views.show(pool.flavor)}
 
 
 def index(call: api_call.Call) -> dict:
     """List host flavors."""
     if call.can(rules.DETAIL):
-        pools = host_flavors.with_kinds(
-            call.context, host_flavors.pools(call.context))
-        return {'host_flavors': [views.detail(pool) for pool in pools]}
-    there = free_hosts.with_kinds(call.context, free_hosts.index(call.context))
-    return {'host_flavors': [views.show(supply.flavor) for supply in there]}
+        return {'host_flavors': [
+            views.detail(pool) for pool in host_flavors.pools(call.context)]}
+    return {'host_flavors': [views.show(supply.flavor) for supply
+                             in free_hosts.index(call.context)]}
 
 
 def show(call: api_call.Call) -> dict:
     """Show a host flavor."""
     flavor_id = call.parameters['id']
     if call.can(rules.DETAIL):
-        pool, = host_flavors.with_kinds(
-            call.context, [host_flavors.pool_of(call.context, flavor_id)])
-        return {'host_flavor': views.detail(pool)}
-    supply, = free_hosts.with_kinds(
-        call.context, [free_hosts.show(call.context, flavor_id)])
-    return {'host_flavor': views.show(supply.flavor)}
+        return {'host_flavor': views.detail(
+            host_flavors.pool_of(call.context, flavor_id))}
+    return {'host_flavor': views.show(
+        free_hosts.show(call.context, flavor_id).flavor)}
 
 
 def create(call: api_call.Call) -> dict:
     """Define a host flavor."""
-    flavor = host_flavors.create(
+    pool = host_flavors.create(
         call.context, call.body['id'], call.body.get('description', ''),
         int(call.body['units']))
-    return {'host_flavor': _view(call)(flavor)}
+    return _view(call, pool)
 
 
 def update(call: api_call.Call) -> dict:
@@ -53,9 +49,9 @@ def update(call: api_call.Call) -> dict:
     if 'units' in changes:
         # In JSON 2.0 is an integer too.
         changes['units'] = int(changes['units'])
-    flavor = host_flavors.update(
+    pool = host_flavors.update(
         call.context, call.parameters['id'], changes)
-    return {'host_flavor': _view(call)(flavor)}
+    return _view(call, pool)
 
 
 def delete(call: api_call.Call) -> None:

@@ -5,21 +5,22 @@
 from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.backend.cells import computes
+from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
 from pcloud.rules import host_resources
 
 
-def show(flavor: host_flavors.HostFlavor) -> dict:
+def show(flavor: free_hosts.HostFlavor) -> dict:
     """Return what everybody sees of a host flavor."""
     return {'id': flavor.id,
             'description': flavor.description,
             'units': flavor.units,
-            'vcpus': flavor.vcpus,
-            'memory_mb': flavor.memory_mb,
-            'disk_gb': flavor.disk_gb,
+            'vcpus': flavor.what.cpus,
+            'memory_mb': flavor.what.memory_mb,
+            'disk_gb': flavor.what.disk_gb,
             'available': flavor.available,
             'settling': flavor.settling,
-            **_kind(flavor.kind)}
+            **_kind(flavor.what.kind)}
 
 
 def _kind(kind: host_resources.Kind | None) -> dict:
@@ -31,7 +32,7 @@ def _kind(kind: host_resources.Kind | None) -> dict:
 
 def detail(pool: host_flavors.Pool) -> dict:
     """Return a host flavor with real hosts, for administrators."""
-    return {**show(pool),
+    return {**show(pool.flavor),
             'hosts': [host(pool_host) for pool_host in pool.hosts]}
 
 

@@ -4,7 +4,6 @@
 
 from collections.abc import Collection
 from collections.abc import Mapping
-import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -30,12 +29,10 @@ def attributes(
     return _saying(context, hosts, _says_attribute())
 
 
-@functools.cache
 def _attributes_of() -> sa.Select:
     """Select memberships and metadata of `attributes_of`.
 
-    The statement is made once, for the service host `_HOST`: to make it takes
-    longer than to use it.
+    The parameter is the service host `_HOST`.
     """
     said, type_ = (orm.aliased(models.AggregateMetadata) for _ in range(2))
     member = models.AggregateHost

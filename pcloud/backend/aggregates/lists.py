@@ -15,13 +15,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
-from pcloud.backend import bulk
-from pcloud.backend import host_sets
 from pcloud import names
-
-# Of how many Pclouds the hosts are read by the Pclouds' ids: of more Pclouds
-# this takes longer than to look whether the hosts of any aggregate are others.
-_FEW = 100
 
 # MariaDB compares a key with both in less than half the time of a LIKE. They
 # differ in a letter, as punctuation has another order in each collation.
@@ -39,7 +33,7 @@ def index(
 ) -> dict[str, rows.Head]:
     """Return whole Pclouds, in order of the Pcloud ids.
 
-    Two queries, as `bulk.table`, which read few metadata of each Pcloud.
+    Two queries, which read few metadata of each Pcloud.
 
     :param project_id: the owner or a tenant of the Pclouds; None for all
         Pclouds
@@ -55,17 +49,19 @@ def index(
     if project_id is not None:
         heads = heads.where(_is_of_project(project_id))
         keys += [names.OWNER, names.TENANT_PREFIX + project_id]
-    with api_db.context_manager.reader.using(context) as session:
-        found = bulk.table(session, heads)
+    # Nova's sessions take longer for each row than the connection.
+    with api_db.context_manager.reader.connection.using(
+            context) as connection:
+        found = connection.execute(heads).all()
         statement = sa.select(row.aggregate_id, row.key, row.value).where(
             row.key.in_(keys))
         if project_id is not None:
-            statement = statement.where(bulk.among(
-                row.aggregate_id, [id_ for id_, *_ in found]))
-        metadata: dict[str, dict[str, str]] = {id_: {} for id_, *_ in found}
-        for id_, key, value in bulk.table(session, statement):
+            statement = statement.where(row.aggregate_id.in_(
+                [id_ for id_, *_ in found]))
+        metadata: dict[int, dict[str, str]] = {id_: {} for id_, *_ in found}
+        for id_, key, value in connection.execute(statement):
             metadata.setdefault(id_, {})[key] = value
-    return {metadata[id_][names.ID]: rows.Head(int(id_), uuid, full_name)
+    return {metadata[id_][names.ID]: rows.Head(id_, uuid, full_name)
             for id_, uuid, full_name in sorted(found, key=lambda head: head[2])
             if pcloud_rows.is_whole(full_name, metadata[id_]) and
             name in (None, metadata[id_].get(names.NAME, '')) and
@@ -88,19 +84,21 @@ def read(
 ) -> tuple[list[rows.Aggregate], Mapping[str, int]]:
     """Return those Pclouds of a list that are still there, and the units.
 
-    Three queries, two of the three as `bulk.table` or `host_sets.read`. Of the
-    keys of hosts the metadata have only whom a host stands in for.
+    Four queries. Of the keys of hosts the metadata have only whom a host
+    stands in for.
 
     :param project_id: as `index`
     :returns: the Pclouds in the given order, and ``service host -> units``, as
         `pool_rows.units`
     """
     # In one transaction, so that the answers agree.
-    with api_db.context_manager.reader.using(context) as session:
+    with api_db.context_manager.reader.connection.using(
+            context) as connection:
         ids = [head.id for head in heads]
-        hosts_of = _hosts(session, ids)
-        metadata_of = _metadata(session, ids)
+        metadata_of = _metadata(connection, ids)
         pools = pool_rows.units_by_id(context)
+        hosts_of = rows.by_key(connection.execute(
+            _select_hosts(ids, pools.keys())).all())
     there = [rows.Aggregate(
         head.id, head.uuid, head.name, hosts_of.get(head.id, frozenset()),
         metadata_of[head.id]) for head in heads if head.id in metadata_of]
@@ -109,36 +107,39 @@ def read(
             ], pool_rows.by_host(pools, hosts_of)
 
 
-def _hosts(
-    session: orm.Session, ids: Collection[int],
-) -> Mapping[int, frozenset[str]]:
-    """Return the hosts of Pclouds, and the pools of these hosts.
+def _select_hosts(ids: Collection[int], pools: Collection[int]) -> sa.Select:
+    """Select the hosts of Pclouds, and which of the hosts are in pools.
 
-    :returns: ``aggregate id -> service hosts``, of other aggregates and of
-        other hosts too
+    :param ids: the ids of the aggregates of the Pclouds
+    :param pools: the ids of the aggregates of the pools
     """
-    if len(ids) > _FEW:
-        return host_sets.read(session, host_sets.AGGREGATES)
     member, listed = models.AggregateHost, orm.aliased(models.AggregateHost)
-    return bulk.by_key((int(id_), host) for id_, host in bulk.table(
-        session, sa.select(member.aggregate_id, member.host).join(
-            listed, listed.host == member.host).where(
-                listed.aggregate_id.in_(ids))))
+    # MariaDB would go through all hosts of the pools.
+    aggregate_id = (member.aggregate_id + 0).label('id')
+    return sa.select(aggregate_id, member.host).join(
+        listed, listed.host == member.host).where(
+            listed.aggregate_id.in_(_written(ids)),
+            aggregate_id.in_(_written([*ids, *pools])))
 
 
 def _metadata(
-    session: orm.Session, ids: Collection[int],
+    connection: sa.Connection, ids: Collection[int],
 ) -> dict[int, dict[str, str]]:
     """Return what is shown of Pclouds, by the ids of the aggregates."""
     row = models.AggregateMetadata
-    # A driver in Python takes longer to bind a thousand numbers one by one
-    # than to write all into the statement.
-    listed = sa.bindparam('ids', ids, expanding=True, literal_execute=True)
     found: dict[int, dict[str, str]] = {}
-    for id_, key, value in bulk.table(session, sa.select(
+    for id_, key, value in connection.execute(sa.select(
             row.aggregate_id, row.key, row.value).where(
-                row.aggregate_id.in_(listed), sa.or_(
+                row.aggregate_id.in_(_written(ids)), sa.or_(
                     row.key.in_(_SHOWN), row.value == names.TENANT_VALUE,
                     row.key.between(*_REPLACES)))):
-        found.setdefault(int(id_), {})[key] = value
+        found.setdefault(id_, {})[key] = value
     return found
+
+
+def _written(ids: Collection[int]) -> sa.BindParameter:
+    """Return numbers that are written into the statement.
+
+    A driver in Python takes longer to bind a thousand numbers one by one.
+    """
+    return sa.bindparam(None, list(ids), expanding=True, literal_execute=True)

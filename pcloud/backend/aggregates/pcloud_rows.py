@@ -7,7 +7,6 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
-import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -17,7 +16,6 @@ from sqlalchemy import orm
 
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
-from pcloud.backend import bulk
 from pcloud import names
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import hints
@@ -116,8 +114,6 @@ def _head(
     return rows.Head(*found[0][:3]), metadata
 
 
-# To make these two statements takes longer than to use them.
-@functools.cache
 def _select_head() -> sa.Select:
     """Select the rows of `head`, for the aggregate `_NAME`."""
     row = models.AggregateMetadata
@@ -130,7 +126,6 @@ def _select_head() -> sa.Select:
           for prefix in names.OF_HOSTS))
 
 
-@functools.cache
 def _select_head_for() -> sa.Select:
     """Select the rows of `head_for`, with `_PROJECT` and `_TENANT_KEY`."""
     right = orm.aliased(models.AggregateMetadata)
@@ -417,7 +412,7 @@ def of_hosts(
         models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
         member.host,
     ).join(member, member.aggregate_id == models.Aggregate.id).where(
-        bulk.among(member.host, hosts),
+        member.host.in_(hosts),
         models.Aggregate.name.startswith(names.PREFIX, autoescape=True),
         sa.not_(models.Aggregate.name.startswith(
             names.POOL_PREFIX, autoescape=True)))
@@ -433,7 +428,7 @@ def of_hosts(
                                  names.TENANT_PREFIX + project_id]),
                     sa.and_(row.key.startswith(
                         names.HOST_PREFIX, autoescape=True),
-                        bulk.among(row.value, nodes))))).all()
+                        row.value.in_(nodes))))).all()
     return [aggregate for aggregate in whole(rows.assemble(
         heads, [(each.id, each.host) for each in found], metadata))
         if has_project(aggregate.metadata, project_id)]
@@ -507,8 +502,6 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
     return statement
 
 
-# To make the statement takes longer than to use it.
-@functools.cache
 def _units_of_owner() -> sa.Select:
     """Select as `_units`, for the project `_PROJECT`."""
     return _units(_OWNER.value == sa.bindparam(_PROJECT))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import datetime
-import functools
 import random
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
+from oslo_config import cfg
 from oslo_utils import timeutils
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -21,12 +21,11 @@ from pcloud.backend.aggregates import availability_zones
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
-from pcloud.backend import bulk
 from pcloud.backend.changes import journal
-from pcloud.backend import host_sets
 from pcloud import names
 
-# Made once: to make these takes SQLAlchemy longer than to use them.
+CONF = cfg.CONF
+
 _POOL, _POOLED = (
     orm.aliased(models.Aggregate), orm.aliased(models.AggregateHost))
 _IS_DUE, _IS_IN_PCLOUD = (
@@ -60,6 +59,17 @@ def find(
                  if pool.metadata[names.FLAVOR_ID] == flavor_id), None)
 
 
+def of_flavors(
+    context: nova_context.RequestContext, flavor_ids: Collection[str],
+) -> list[rows.Aggregate]:
+    """Return the whole pools of host flavors, by name (two queries)."""
+    pools = rows.whole(context, is_whole, models.Aggregate.name.in_(
+        map(names.pool, flavor_ids)))
+    # Databases that compare without case find others too.
+    return [pool for pool in pools
+            if pool.metadata[names.FLAVOR_ID] in flavor_ids]
+
+
 def uuids(
     context: nova_context.RequestContext, flavor_ids: Collection[str],
 ) -> list[str]:
@@ -73,36 +83,33 @@ def uuids(
             pool.name.in_(map(names.pool, flavor_ids)))))
 
 
+# The number of hosts of a pool, and the number of the last membership: both
+# are the same as long as no host comes or goes.
+Version = tuple[int, int]
+
+
 @dataclasses.dataclass(frozen=True)
 class Stock:
-    """Pools with very many hosts, and what tells which hosts are free.
+    """The hosts of pools that are in no Pcloud.
 
-    :ivar pools: whole pools, by name
-    :ivar taken: the hosts in any Pcloud
-    :ivar zones: availability zones with hosts, as for
-        `availability_zones.grouped`
+    :ivar pools: whole pools, by name, each with only these hosts
+    :ivar versions: ``pool id -> version`` of the pools with hosts, taken or
+        not
+    :ivar zones: ``service host -> availability zone`` of these hosts
     """
 
     pools: Sequence[rows.Aggregate]
-    taken: frozenset[str]
-    zones: Sequence[tuple[str, frozenset[str]]]
+    versions: Mapping[int, Version]
+    zones: Mapping[str, str]
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts of all the pools."""
-        return bulk.union(*(pool.hosts for pool in self.pools))
-
-    @property
-    def unallocated(self) -> frozenset[str]:
-        """The hosts of the pools that are in no Pcloud."""
-        return bulk.without(self.hosts, self.taken)
+        """The hosts in no Pcloud of all the pools."""
+        return frozenset().union(*(pool.hosts for pool in self.pools))
 
 
 def stock(context: nova_context.RequestContext) -> Stock:
-    """Return all pools with `Stock`.
-
-    Four queries, and those of `host_sets.read`.
-    """
+    """Return the hosts in no Pcloud of all pools (six queries)."""
     return _stock(context, models.Aggregate.name.startswith(
         names.POOL_PREFIX, autoescape=True))
 
@@ -110,10 +117,7 @@ def stock(context: nova_context.RequestContext) -> Stock:
 def stock_of(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> Stock:
-    """Return the pool of a host flavor, or none, with `Stock`.
-
-    The queries of `stock`.
-    """
+    """Return the hosts in no Pcloud of one pool, or none (six queries)."""
     found = _stock(context, models.Aggregate.name == names.pool(flavor_id))
     # Databases that compare without case find others too.
     return dataclasses.replace(found, pools=[
@@ -124,23 +128,92 @@ def stock_of(
 def _stock(
     context: nova_context.RequestContext, criterion: sa.ColumnElement[bool],
 ) -> Stock:
-    pool = models.Aggregate
+    pool, member = models.Aggregate, models.AggregateHost
     # In one transaction, so that the answers agree.
     with api_db.context_manager.reader.using(context) as session:
         heads = session.execute(sa.select(pool.id, pool.uuid, pool.name).where(
             criterion).order_by(pool.name)).all()
-        metadata = session.execute(rows.metadata_rows(
-            [head.id for head in heads])).all()
-        zones = session.execute(availability_zones.of_aggregates()).all()
-        others = frozenset(session.scalars(isolation.other_ids()))
-        hosts = host_sets.read(session, host_sets.AGGREGATES)
-    pools = rows.assemble(heads, [], metadata)
+        ids = [head.id for head in heads]
+        metadata = session.execute(rows.metadata_rows(ids)).all()
+        versions = session.execute(sa.select(
+            member.aggregate_id, sa.func.count(), sa.func.max(member.id),
+        ).where(member.aggregate_id.in_(ids)
+                ).group_by(member.aggregate_id)).all()
+        zones = availability_zones.of_aggregates(session)
+        members = session.execute(sa.select(
+            _POOLED.aggregate_id, _POOLED.host, _zone_id(zones),
+        ).where(_POOLED.aggregate_id.in_(ids),
+                sa.not_(_is_taken(session)))).all()
+    pools = rows.assemble(
+        heads, [(id_, host) for id_, host, _ in members], metadata)
     return Stock(
-        [dataclasses.replace(pool, hosts=hosts.get(pool.id, frozenset()))
-         for pool in pools if is_whole(pool.name, pool.metadata)],
-        bulk.union(*(
-            there for id_, there in hosts.items() if id_ not in others)),
-        [(zone, hosts.get(id_, frozenset())) for id_, zone in zones])
+        [each for each in pools if is_whole(each.name, each.metadata)],
+        {id_: (count, last) for id_, count, last in versions},
+        {host: zones.get(zone, CONF.default_availability_zone)
+         for _, host, zone in members})
+
+
+def _is_taken(session: orm.Session) -> sa.ColumnElement[bool]:
+    """Return the condition that a pooled host is in a Pcloud (one query).
+
+    The aggregates that are no Pclouds are few, and MariaDB looks the
+    aggregates of a host up in an index.
+    """
+    others = frozenset(session.scalars(isolation.other_ids()))
+    member = orm.aliased(models.AggregateHost)
+    return sa.exists().where(
+        member.host == _POOLED.host, member.aggregate_id.not_in(others))
+
+
+def _zone_id(zones: Collection[int]) -> sa.ScalarSelect:
+    """Select the aggregate of the availability zone of a pooled host.
+
+    :param zones: the ids of the aggregates of availability zones
+    """
+    member = models.AggregateHost
+    # Databases that compare without case find other hosts by the index.
+    written, pooled = (sa.cast(host, sa.LargeBinary) for host in (
+        member.host, _POOLED.host))
+    return sa.select(sa.func.max(member.aggregate_id)).where(
+        member.host == _POOLED.host, written == pooled,
+        member.aggregate_id.in_(zones)).scalar_subquery()
+
+
+def allocated(
+    context: nova_context.RequestContext, ids: Collection[int],
+) -> dict[int, dict[str, int]]:
+    """Count the hosts of pools that are in Pclouds (three queries).
+
+    :param ids: the ids of the aggregates of the pools
+    :returns: ``pool id -> availability zone -> number of hosts``
+    """
+    found: dict[int, dict[str, int]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        zones = availability_zones.of_aggregates(session)
+        zone_id = _zone_id(zones).label('zone_id')
+        for id_, number, count in session.execute(sa.select(
+            _POOLED.aggregate_id, zone_id, sa.func.count(),
+        ).where(_POOLED.aggregate_id.in_(ids), _is_taken(session)
+                ).group_by(_POOLED.aggregate_id, zone_id)):
+            zone = zones.get(number, CONF.default_availability_zone)
+            its = found.setdefault(id_, {})
+            its[zone] = its.get(zone, 0) + count
+    return found
+
+
+def cell_ids(
+    context: nova_context.RequestContext, ids: Collection[int],
+) -> frozenset[int]:
+    """Return the ids of the cells with hosts of pools (one query).
+
+    :param ids: the ids of the aggregates of the pools
+    """
+    mapping = models.HostMapping
+    with api_db.context_manager.reader.using(context) as session:
+        return frozenset(session.scalars(
+            sa.select(mapping.cell_id).distinct()
+            .join(_POOLED, _POOLED.host == mapping.host)
+            .where(_POOLED.aggregate_id.in_(ids))))
 
 
 def of_hosts(
@@ -148,10 +221,7 @@ def of_hosts(
 ) -> list[rows.Aggregate]:
     """Return the whole pools of any of `hosts`, each with only `hosts`.
 
-    Two queries, one of the two as `bulk.groups` or `host_sets.read`. With
-    more than `bulk.MOST_NAMED` hosts the pools have other hosts too. The
-    metadata have the maintenances of `hosts` alone, as far as that holds for
-    the hosts.
+    Two queries. The metadata have the maintenances of `hosts` alone.
     """
     if not hosts:
         return []
@@ -161,7 +231,10 @@ def of_hosts(
             pool.id, pool.uuid, pool.name, row.key, row.value,
         ).join(row, row.aggregate_id == pool.id).where(
             pool.name.startswith(names.POOL_PREFIX, autoescape=True),
-            _is_of_hosts(row.key, hosts))).all()
+            sa.or_(sa.not_(row.key.startswith(
+                names.MAINTENANCE_PREFIX, autoescape=True)),
+                row.key.in_([names.MAINTENANCE_PREFIX + host
+                             for host in hosts])))).all()
         hosts_of = _among(session, {each.id for each in found}, hosts)
     heads = sorted({each[:3] for each in found}, key=lambda head: head[2])
     pools = rows.assemble(
@@ -174,9 +247,10 @@ def of_hosts(
 def units(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> Mapping[str, int]:
-    """Return the units of hosts (two queries, as `of_hosts`).
+    """Return the units of hosts (two queries).
 
-    A host in no pool has no entry. Other hosts may have entries too.
+    A host in no pool has no entry. Databases that compare without case find
+    other hosts too.
 
     :returns: ``service host -> units``
     """
@@ -196,17 +270,9 @@ def by_host(
     :param pools: as `units_by_id`; of the pools of a host the last counts
     :param hosts_of: ``aggregate id -> service hosts``, of all aggregates
     """
-    return _by_host(*(
-        (hosts_of.get(id_, frozenset()), each)
-        for id_, each in pools.items()))
-
-
-# From one request to the next the pools are mostly the same.
-@functools.lru_cache(maxsize=2)
-def _by_host(*pools: tuple[frozenset[str], int]) -> Mapping[str, int]:
     found: dict[str, int] = {}
-    for hosts, each in pools:
-        found |= dict.fromkeys(hosts, each)
+    for id_, each in pools.items():
+        found |= dict.fromkeys(hosts_of.get(id_, frozenset()), each)
     return found
 
 
@@ -235,33 +301,14 @@ def _among(
 ) -> Mapping[int, frozenset[str]]:
     """Return which of some hosts are in which of some aggregates.
 
-    With more than `bulk.MOST_NAMED` hosts there are other hosts too, and other
-    aggregates.
-
     :returns: ``aggregate id -> service hosts``
     """
-    if len(hosts) > bulk.MOST_NAMED:
-        return host_sets.read(session, host_sets.AGGREGATES)
     member = models.AggregateHost
     # MariaDB would go through the hosts of the pools in the order of an index.
     aggregate_id = (member.aggregate_id + 0).label('id')
-    return {id_: frozenset(there) for id_, there in bulk.groups(
-        session, sa.select(aggregate_id, member.host).where(
-            aggregate_id.in_(ids), member.host.in_(hosts)))}
-
-
-def _is_of_hosts(
-    key: sa.ColumnElement[str], hosts: Collection[str],
-) -> sa.ColumnElement[bool]:
-    """Return the condition that a key is of no host, or of `hosts`.
-
-    With more than `bulk.MOST_NAMED` hosts the condition holds for all keys.
-    """
-    if len(hosts) > bulk.MOST_NAMED:
-        return sa.true()
-    return sa.or_(
-        sa.not_(key.startswith(names.MAINTENANCE_PREFIX, autoescape=True)),
-        key.in_([names.MAINTENANCE_PREFIX + host for host in hosts]))
+    return rows.by_key(session.execute(sa.select(
+        aggregate_id, member.host).where(
+            aggregate_id.in_(ids), member.host.in_(hosts))).all())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -322,23 +369,6 @@ def maintenances(
                 if key == names.MAINTENANCE_PREFIX + host]
 
 
-def members(
-    context: nova_context.RequestContext, flavor_id: str,
-) -> frozenset[str]:
-    """Return the hosts of a pool, free or not (one query, as `bulk.distinct`).
-
-    To read the names of a large pool is cheaper than to ask which are free.
-    """
-    member = models.AggregateHost
-    # Databases that compare without case may find the hosts of another pool;
-    # `unallocated` leaves such hosts out.
-    pool = sa.select(models.Aggregate.id).where(
-        models.Aggregate.name == names.pool(flavor_id)).scalar_subquery()
-    with api_db.context_manager.reader.using(context) as session:
-        return bulk.distinct(session, sa.select(member.host).where(
-            member.aggregate_id == pool))
-
-
 def drawn(
     context: nova_context.RequestContext, flavor_id: str, most: int,
     chance: random.Random,
@@ -368,8 +398,6 @@ def drawn(
     return _in_no_pcloud(context, flavor_id, _select_unallocated())
 
 
-# To make the statement takes longer than to use it.
-@functools.cache
 def _select_numbered() -> sa.Select:
     """Select as `_select_unallocated`, with ``numbers`` of memberships."""
     return _select_unallocated().where(
@@ -378,27 +406,13 @@ def _select_numbered() -> sa.Select:
 
 def unallocated(
     context: nova_context.RequestContext, flavor_id: str,
-    among: Collection[str] | None = None,
 ) -> list[str]:
     """Return the free hosts in the pool of a host flavor.
 
     One query. Hosts in a Pcloud, hosts for which something is due, and
     `unregistered` hosts are not read.
-
-    :param among: the hosts to look at; None for all hosts of the pool
     """
-    if among is None:
-        return _in_no_pcloud(context, flavor_id, _select_unallocated())
-    return _in_no_pcloud(
-        context, flavor_id, _select_named(), hosts=list(among))
-
-
-# As `_select_numbered`.
-@functools.cache
-def _select_named() -> sa.Select:
-    """Select as `_select_unallocated`, with the names ``hosts``."""
-    return _select_unallocated().where(
-        _POOLED.host.in_(sa.bindparam('hosts', expanding=True)))
+    return _in_no_pcloud(context, flavor_id, _select_unallocated())
 
 
 def settling(
@@ -440,8 +454,6 @@ def unregistered(
             for host, entered in found.items() if host not in others}
 
 
-# As `_select_numbered`.
-@functools.cache
 def _select_unregistered() -> sa.Select:
     return sa.select(_POOLED.host, _POOLED.created_at).join(
         _POOL, _POOL.id == _POOLED.aggregate_id,
@@ -481,8 +493,6 @@ def _in_no_pcloud(
             statement, {'pool': pool, **parameters}) if name == pool]
 
 
-# As `_select_numbered`.
-@functools.cache
 def _select_unallocated() -> sa.Select:
     """Select the registered hosts in no Pcloud for which nothing is due."""
     return _select_in_no_pcloud(sa.not_(sa.or_(_IS_DUE, _IS_UNREGISTERED)))

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import functools
+from typing import TypeVar
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -21,6 +22,8 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from pcloud import names
+
+_Key = TypeVar('_Key')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,6 +104,16 @@ def assemble(
         Aggregate(id_, uuid, name, frozenset(hosts_of.get(id_, ())),
                   metadata_of.get(id_, {}))
         for id_, uuid, name in heads]
+
+
+def by_key(
+    pairs: Iterable[tuple[_Key, str]],
+) -> dict[_Key, frozenset[str]]:
+    """Return the set of the values of each key."""
+    found: dict[_Key, set[str]] = {}
+    for key, its_value in pairs:
+        found.setdefault(key, set()).add(its_value)
+    return {key: frozenset(values) for key, values in found.items()}
 
 
 def of_id(

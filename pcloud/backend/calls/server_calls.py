@@ -11,7 +11,6 @@ Rule: reference-draining-moving
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
-import functools
 
 from nova import baserpc
 from nova.compute import api as compute_api
@@ -35,7 +34,6 @@ _PATIENCE = 10
 _PING = {'namespace': 'baseapi', 'version': '1.0', 'version_cap': None}
 
 
-@functools.cache
 def _api() -> compute_api.API:
     return compute_api.API()
 

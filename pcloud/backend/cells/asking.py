@@ -17,7 +17,6 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
-import functools
 from typing import Generic
 from typing import TypeVar
 
@@ -31,8 +30,7 @@ from oslo_db import exception as db_exc
 from oslo_log import log as logging
 import sqlalchemy as sa
 
-from pcloud.backend import bulk
-from pcloud.backend import host_sets
+from pcloud.backend.aggregates import rows
 from pcloud import exception
 
 LOG = logging.getLogger(__name__)
@@ -40,12 +38,6 @@ LOG = logging.getLogger(__name__)
 _Question = TypeVar('_Question')
 _Answer = TypeVar('_Answer')
 _Row = TypeVar('_Row')
-
-# How many hosts are read row by row: to join the names of few hosts takes the
-# database another statement, and saves nothing.
-_FEW = 50
-# The parameter of a statement that is made once.
-_HOSTS = 'hosts'
 
 # What a cell's database raises when the database is away. Everything else is
 # an error of the caller.
@@ -79,52 +71,23 @@ def of_hosts(
     context: nova_context.RequestContext,
     hosts: Collection[str] | None = None,
 ) -> dict[int | None, frozenset[str]]:
-    """Return the cells of hosts (one query, as `host_sets.read`).
+    """Return the cells of hosts (one query).
 
     A host in no cell is left out.
 
     :param hosts: service hosts; None for all hosts
     :returns: ``cell id -> service hosts``
     """
-    if hosts is not None and len(hosts) <= bulk.MOST_NAMED:
-        return _of_named(context, hosts)
-    with api_db.context_manager.reader.using(context) as session:
-        found = host_sets.read(session, host_sets.CELLS)
-    if hosts is None:
-        return dict(found)
-    return _without_empty({cell: bulk.common(frozenset(hosts), its_hosts)
-                           for cell, its_hosts in found.items()})
-
-
-def _of_named(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> dict[int | None, frozenset[str]]:
-    """Return the cells of hosts that are looked up by name."""
-    statement, parameters = _select_named(), {_HOSTS: list(hosts)}
-    with api_db.context_manager.reader.using(context) as session:
-        found = (
-            bulk.by_key(session.execute(statement, parameters).all()).items()
-            if len(hosts) <= _FEW else
-            bulk.groups(session, statement, parameters))
-    # Databases that compare without case find other hosts too.
-    return _without_empty({cell: frozenset(hosts).intersection(its_hosts)
-                           for cell, its_hosts in found})
-
-
-# To make the statement takes longer than to use it.
-@functools.cache
-def _select_named() -> sa.Select:
-    """Select the cells of the hosts `_HOSTS`, and the hosts."""
     row = models.HostMapping
     # MariaDB would go through the rows in the order of an index of cells.
-    return sa.select((row.cell_id + 0).label('cell'), row.host).where(
-        row.host.in_(sa.bindparam(_HOSTS, expanding=True)))
-
-
-def _without_empty(
-    hosts_of: Mapping[int | None, frozenset[str]],
-) -> dict[int | None, frozenset[str]]:
-    return {cell: hosts for cell, hosts in hosts_of.items() if hosts}
+    statement = sa.select((row.cell_id + 0).label('cell'), row.host)
+    if hosts is not None:
+        statement = statement.where(row.host.in_(hosts))
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        return rows.by_key(
+            (cell, host) for cell, host in session.execute(statement)
+            if hosts is None or host in hosts)
 
 
 def of_servers(
@@ -141,9 +104,9 @@ def of_servers(
     """
     row = models.InstanceMapping
     with api_db.context_manager.reader.using(context) as session:
-        return bulk.by_key(session.execute(
+        return rows.by_key(session.execute(
             sa.select(row.cell_id, row.instance_uuid).where(
-                row.instance_uuid.in_(servers), *criteria)))
+                row.instance_uuid.in_(servers), *criteria)).all())
 
 
 def ask_hosts(
@@ -172,8 +135,8 @@ def by_host(
     :returns: a default dict of lists
     """
     found = collections.defaultdict(list)
-    for rows in answers.known.values():
-        for host, row in rows:
+    for its_rows in answers.known.values():
+        for host, row in its_rows:
             found[host].append(row)
     return found
 
@@ -284,24 +247,18 @@ def silent(timeout: float) -> list[str]:
     return [f'{cells[uuid].name} ({uuid})' for uuid in answers.silent]
 
 
-def look(
-    context: nova_context.RequestContext, hosts: Collection[str],
-    timeout: float,
-) -> tuple[dict[tuple[str, str], bool], frozenset[str]]:
-    """Return which of the cells of hosts answer.
+def answering(
+    answers: Answers[_Question, _Answer],
+) -> dict[tuple[str, str], bool]:
+    """Return which of the cells that were asked answer.
 
-    One query, and one query in each cell.
-
-    :param timeout: the number of seconds to wait for the cells
-    :returns: ``(name, uuid) of a cell -> whether the cell answers``, and the
-        service hosts in silent cells
+    :returns: ``(name, uuid) of a cell -> whether the cell answers``
     """
-    answers = ask(of_hosts(context, hosts), ping, timeout)
     named = {cell.uuid: cell.name or '' for cell in nova_context.CELLS}
     there = {uuid: True for uuid in answers.known} | dict.fromkeys(
         answers.silent, False)
     return {(named.get(uuid, ''), uuid): answered
-            for uuid, answered in there.items()}, silent_hosts(answers)
+            for uuid, answered in there.items()}
 
 
 @main_db.pick_context_manager_reader

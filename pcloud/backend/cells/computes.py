@@ -358,8 +358,6 @@ def _services_and_nodes(
     return list(services.values()), nodes
 
 
-# To make the statement takes longer than to use it.
-@functools.cache
 def _select_services_and_nodes() -> sa.Select:
     """Select `_STATE`, service host and `_NODE`, of the hosts `_HOSTS`."""
     service, node = models.Service, models.ComputeNode
@@ -455,8 +453,6 @@ def _servers_and_migrations(
         _select_servers_and_migrations(), {_HOSTS: list(hosts)}).all()
 
 
-# To make the statement takes longer than to use it.
-@functools.cache
 def _select_servers_and_migrations() -> sa.CompoundSelect:
     """Select what uses the hosts `_HOSTS`: the kind, and the uuid."""
     server, migration = models.Instance, models.Migration

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Count very many hosts: which are known, which serve, and how large they are.
+"""Which of many hosts serve.
 
-No host is read as a row; `computes` reads hosts one by one, and agrees.
+`computes` reads the services and nodes of few hosts whole, and agrees.
 """
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Collection
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from collections.abc import Sequence
 import dataclasses
 import datetime
-import functools
-import weakref
 
 from nova import context as nova_context
 from nova.db.main import api as main_db
@@ -25,97 +22,51 @@ from oslo_config import cfg
 from oslo_utils import timeutils
 import sqlalchemy as sa
 
-from pcloud.backend import bulk
 from pcloud.backend.cells import asking
-from pcloud.backend import host_sets
 
 CONF = cfg.CONF
 
-Size = tuple[int, int, int]
-# None where no size is known.
-Smallest = tuple[int | None, int | None, int | None]
-
-# How many sets of hosts are remembered with the different sizes of the hosts.
-_REMEMBERED = 256
-# When a service was last seen that is surely up.
-_EARLIEST, _LATEST = 'earliest', 'latest'
-
-
-class Sizes:
-    """The sizes of the hosts of a cell.
-
-    :ivar of: service host -> vcpus, MiB of memory and GiB of disk; the
-        smallest numbers of a host with several nodes
-    :ivar single: the hosts with one node
-    :ivar different: returns the different sizes of a set of hosts; from one
-        request to the next the hosts of a pool are mostly the same
-    """
-
-    def __init__(
-        self, of: Mapping[str, Size], several: frozenset[str],
-    ) -> None:
-        self.of = of
-        self.single = frozenset(of) - several
-        self.different = functools.lru_cache(_REMEMBERED)(self._different)
-
-    def _different(self, hosts: frozenset[str]) -> frozenset[Size]:
-        return frozenset(filter(None, map(self.of.get, hosts)))
+_IS_COMPUTE = (models.Service.deleted == 0,
+               models.Service.binary == 'nova-compute')
 
 
 @dataclasses.dataclass(frozen=True)
 class Census:
-    """What is known of very many hosts.
+    """What is known of many hosts.
 
-    :ivar unknown: the hosts that `computes.load` does not return
-    :ivar silent: the other hosts in silent cells
-    :ivar serving: the hosts to choose among that are up and enabled, with one
-        node
-    :ivar sizes: of the hosts with nodes, for each cell that answers
+    :ivar known: the hosts that `computes.load` returns
+    :ivar silent: those of `known` that are in silent cells
+    :ivar serving: the hosts that are up and enabled, with one node
+    :ivar cells: ``(name, uuid) of a cell -> whether the cell answers``
     """
 
-    unknown: frozenset[str]
+    known: frozenset[str]
     silent: frozenset[str]
     serving: frozenset[str]
-    sizes: Sequence[Sizes]
-
-    def known(self, hosts: frozenset[str]) -> frozenset[str]:
-        """Leave out the hosts that `computes.load` does not return."""
-        return hosts - self.unknown if self.unknown else hosts
-
-    def smallest(self, hosts: frozenset[str]) -> Smallest:
-        """Return the smallest of each number in the sizes of known hosts.
-
-        :param hosts: some of the hosts that were asked for
-        """
-        known = self.known(hosts)
-        different = frozenset().union(*(
-            sizes.different(known) for sizes in self.sizes))
-        vcpus, memory_mb, disk_gb = (
-            zip(*different) if different else ((),) * 3)
-        return (min(vcpus, default=None), min(memory_mb, default=None),
-                min(disk_gb, default=None))
+    cells: Mapping[tuple[str, str], bool]
 
 
 def take(
-    context: nova_context.RequestContext, hosts: frozenset[str],
-    choice: frozenset[str],
+    context: nova_context.RequestContext, hosts: Collection[str],
+    ids: Collection[int] = (), timeout: float | None = None,
 ) -> Census:
-    """Return what a choice among very many hosts depends on.
+    """Return what a choice among hosts depends on.
 
-    The queries of `asking.of_hosts`, and three queries a cell.
+    One query, and two queries a cell.
 
-    :param choice: the hosts to choose among
+    :param ids: the ids of cells that are asked even without a host
+    :param timeout: seconds; None for as long as Nova waits for a cell
     """
-    answers = asking.ask_hosts(
-        context, hosts, functools.partial(_census, choice=choice))
+    questions: dict[int | None, frozenset[str]] = dict.fromkeys(
+        ids, frozenset())
+    answers = asking.ask(
+        questions | asking.of_hosts(context, hosts), _census, timeout)
     silent = asking.silent_hosts(answers)
-    known, serving, sizes = [silent], [], []
-    for there, ready, its_sizes in answers.known.values():
-        known.append(there)
-        serving.append(ready)
-        sizes.append(its_sizes)
-    return Census(bulk.without(hosts, bulk.union(*known)), silent,
-                  frozenset().union(*serving), sizes)
+    return Census(
+        silent.union(*(known for known, _ in answers.known.values())), silent,
+        frozenset().union(*(
+            serving for _, serving in answers.known.values())),
+        asking.answering(answers))
 
 
 def named(
@@ -128,143 +79,62 @@ def named(
     :raises: `exception.Unavailable` when a cell is silent
     """
     answers = asking.ask_hosts(
-        context, hosts, functools.partial(_named, name=name))
+        context, hosts, lambda cell, its_hosts: _named(cell, its_hosts, name))
     return frozenset().union(*answers.all())
 
 
 @main_db.pick_context_manager_reader
 def _census(
     context: nova_context.RequestContext, hosts: frozenset[str],
-    choice: frozenset[str],
-) -> tuple[frozenset[str], frozenset[str], Sizes]:
-    """Return the known hosts, the serving hosts and the hosts' sizes."""
-    doubtful = bulk.groups(context.session, bulk.only(
-        _select_doubtful(CONF.servicegroup_driver), models.Service.host, hosts,
-    ), _surely_up())
-    kept = _KEPT.setdefault(context.session.connection().engine, _Nodes())
-    sizes = kept.sizes(bulk.sets(context.session, bulk.only(
-        _select_sizes(), models.ComputeNode.host, hosts), kept.memo))
-    # Databases that compare without case find other hosts too.
-    known = bulk.common(hosts, _with_services(context, hosts))
-    return known, bulk.common(
-        bulk.common(choice, known), sizes.single,
-    ).difference(_away(doubtful)), sizes
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return which hosts of a cell are known, and which serve."""
+    service, node = models.Service, models.ComputeNode
+    known: set[str] = set()
+    nodes: collections.Counter[str] = collections.Counter()
+    for host, its_host in context.session.execute(sa.select(
+            service.host, node.host,
+    ).select_from(service).outerjoin(node, sa.and_(
+            node.host == service.host, node.deleted == 0)
+    ).where(*_IS_COMPUTE, service.host.in_(hosts))):
+        known.add(host)
+        # Databases that compare without case find the nodes of others too.
+        nodes[host] += its_host == host
+    away = frozenset(_away(context, hosts))
+    return hosts & known, frozenset(
+        host for host in hosts if nodes[host] == 1 and host not in away)
 
 
-def _with_services(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> frozenset[str]:
-    """Return hosts with a compute service, those of some hosts among them."""
-    if len(hosts) > bulk.MOST_NAMED:
-        return bulk.union(*host_sets.read(
-            context.session, host_sets.SERVICES).values())
-    host = models.Service.host
-    return bulk.distinct(context.session, sa.select(host).where(
-        *host_sets.SERVICES.criteria, host.in_(hosts)))
-
-
-# To make the statements takes longer than to use them where hosts are few.
-@functools.cache
-def _select_doubtful(driver: str) -> sa.Select:
-    """Select the services that may be down or are disabled, for `_away`.
+def _away(
+    context: nova_context.RequestContext, hosts: frozenset[str],
+) -> Iterator[str]:
+    """Yield the hosts of a cell whose services are down or disabled.
 
     Nova's database driver finds a service up that was seen less than
     ``service_down_time`` seconds before or after now, unless the service is
-    forced down. The other drivers have the last word always.
-
-    :param driver: what Nova asks whether a service is up
+    forced down. Half of ``service_down_time`` leaves the last word to the
+    driver. The other drivers have the last word always.
     """
     service = models.Service
+    seen = sa.func.coalesce(service.last_seen_up, service.created_at)
     statement = sa.select(
-        service.disabled, service.forced_down, sa.func.coalesce(
-            service.last_seen_up, service.created_at).label('seen'),
-    ).where(*host_sets.SERVICES.criteria)
-    if driver != 'db':
-        # Memcached knows each service by these two.
-        return statement.add_columns(
-            service.topic, service.host.label('asked'), service.host)
-    return statement.add_columns(service.host).where(sa.or_(
-        service.disabled != 0, service.forced_down != 0,
-        service.last_seen_up.is_(None),
-        service.last_seen_up < sa.bindparam(_EARLIEST),
-        service.last_seen_up > sa.bindparam(_LATEST)))
-
-
-def _surely_up() -> dict[str, datetime.datetime]:
-    """Return the parameters of `_select_doubtful`.
-
-    Half of ``service_down_time`` leaves the last word to Nova's driver.
-    """
-    now = timeutils.utcnow()
-    margin = datetime.timedelta(seconds=CONF.service_down_time / 2)
-    return {_EARLIEST: now - margin, _LATEST: now + margin}
-
-
-@functools.cache
-def _select_sizes() -> sa.Select:
-    """Select the sizes of nodes, and the service hosts."""
-    node = models.ComputeNode
-    return sa.select(
-        node.vcpus, node.memory_mb, node.local_gb, node.host,
-    ).where(node.deleted == 0)
-
-
-def _away(states: Iterable[tuple]) -> Iterator[str]:
-    """Yield the hosts whose services are down or disabled.
-
-    :param states: what the state of a service depends on, and the service
-        hosts
-    """
+        service.host, service.topic, service.disabled, service.forced_down,
+        seen).where(*_IS_COMPUTE, service.host.in_(hosts))
+    if CONF.servicegroup_driver == 'db':
+        now = timeutils.utcnow()
+        margin = datetime.timedelta(seconds=CONF.service_down_time / 2)
+        statement = statement.where(sa.or_(
+            service.disabled != 0, service.forced_down != 0,
+            service.last_seen_up.is_(None),
+            service.last_seen_up < now - margin,
+            service.last_seen_up > now + margin))
     group = servicegroup.API()
-    for disabled, forced_down, seen, *asked, hosts in states:
+    for host, topic, disabled, forced_down, seen_up in (
+            context.session.execute(statement)):
         if disabled or not group.service_is_up({
-                'host': hosts[0], 'binary': 'nova-compute',
-                'topic': asked[0] if asked else None,
-                'forced_down': forced_down, 'last_seen_up': seen,
-                'created_at': seen}):
-            yield from hosts
-
-
-class _Nodes:
-    """The nodes of a cell in the last answer of the cell.
-
-    :ivar memo: as for `bulk.sets`
-    """
-
-    def __init__(self) -> None:
-        self.memo = bulk.Memo()
-        self._last: tuple[Sequence[tuple], Sizes] = [], _sizes([])
-
-    def sizes(self, nodes: Sequence[tuple]) -> Sizes:
-        """Return the sizes of the hosts, the same where the nodes are."""
-        if self._last[0] != nodes:
-            self._last = nodes, _sizes(nodes)
-        return self._last[1]
-
-
-_KEPT: weakref.WeakKeyDictionary[sa.Engine, _Nodes] = (
-    weakref.WeakKeyDictionary())
-
-
-def _sizes(nodes: Iterable[tuple]) -> Sizes:
-    """Return the sizes of hosts.
-
-    :param nodes: vcpus, memory, disk, the service hosts, and the service hosts
-        with several such nodes
-    """
-    sizes: dict[str, Size] = {}
-    several: frozenset[str] = frozenset()
-    for vcpus, memory_mb, disk_gb, hosts, repeated in nodes:
-        size = vcpus, memory_mb, disk_gb
-        there = hosts.intersection(sizes)
-        several = several.union(repeated, there)
-        smaller = {host: _smallest(sizes[host], size) for host in there}
-        sizes |= dict.fromkeys(hosts, size) | smaller
-    return Sizes(sizes, several)
-
-
-def _smallest(one: Size, other: Size) -> Size:
-    return min(one[0], other[0]), min(one[1], other[1]), min(one[2], other[2])
+                'host': host, 'binary': 'nova-compute', 'topic': topic,
+                'forced_down': forced_down, 'last_seen_up': seen_up,
+                'created_at': seen_up}):
+            yield host
 
 
 @main_db.pick_context_manager_reader

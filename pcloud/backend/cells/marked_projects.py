@@ -18,7 +18,6 @@ from nova.db.main import api as main_db
 from nova.db.main import models
 import sqlalchemy as sa
 
-from pcloud.backend import bulk
 from pcloud.backend.cells import asking
 
 # Seconds after which a transaction that began before a look has ended. A row
@@ -101,12 +100,12 @@ def _look(
     if added:
         projects.update(project for uuid, project in context.session.execute(
             sa.select(server.uuid, server.project_id).where(
-                server.deleted == 0, bulk.among(server.uuid, added)))
+                server.deleted == 0, server.uuid.in_(added)))
             if uuid in added)
     if last.projects:
         projects.update(context.session.scalars(
             sa.select(server.project_id).distinct()
             .join(item, item.instance_uuid == server.uuid)
             .where(server.deleted == 0, *marked,
-                   bulk.among(server.project_id, last.projects))))
+                   server.project_id.in_(last.projects))))
     return dataclasses.replace(look, projects=frozenset(projects))

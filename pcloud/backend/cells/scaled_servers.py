@@ -26,7 +26,6 @@ from nova.db.main import api as main_db
 from nova.db.main import models
 import sqlalchemy as sa
 
-from pcloud.backend import bulk
 from pcloud.backend.cells import asking
 from pcloud.backend.cells import marked_projects
 from pcloud.backend import request_specs
@@ -140,7 +139,7 @@ def _queued(
     with api_db.context_manager.reader.using(context) as session:
         for server, project in session.execute(
                 sa.select(row.instance_uuid, row.project_id)
-                .where(bulk.among(row.project_id, projects))):
+                .where(row.project_id.in_(projects))):
             yield Row(server, project, '')
 
 
@@ -151,7 +150,7 @@ def _in_cell(
 ) -> list[Row]:
     """Return the servers that Nova lists (two queries)."""
     server, item = models.Instance, models.InstanceMetadata
-    listed = (server.deleted == 0, bulk.among(server.project_id, projects),
+    listed = (server.deleted == 0, server.project_id.in_(projects),
               server.vm_state != vm_states.SOFT_DELETED)
     metadata: dict[str, dict[str, str]] = collections.defaultdict(dict)
     for uuid, key, value in context.session.execute(

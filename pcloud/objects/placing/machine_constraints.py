@@ -158,7 +158,7 @@ class _Lot:
 def choose_flavor(
     context: nova_context.RequestContext,
     settings: Mapping[str, rules.Setting], zone: str | None, count: int,
-) -> tuple[host_flavors.HostFlavor, frozenset[str]]:
+) -> tuple[free_hosts.HostFlavor, frozenset[str]]:
     """Choose the host flavor that fits with the least waste.
 
     Among equal host flavors the flavor with the fewest units wins, then the
@@ -173,8 +173,8 @@ def choose_flavor(
         cell has hosts that may be free and fit, and when Placement does not
         answer
     """
-    there = {supply.flavor.id: supply for supply in free_hosts.with_kinds(
-        context, free_hosts.index(context))}
+    there = {supply.flavor.id: supply
+             for supply in free_hosts.index(context)}
     what = machines.wanted(settings)
     lots = _lots(context, what, there.values(), zone)
     unmet = machines.unmet(what, [lot.machine for lot in lots])
@@ -270,15 +270,16 @@ def _alike(
     return {alike: frozenset(there) for alike, there in found.items()}
 
 
-def _sizes(flavor: host_flavors.HostFlavor) -> dict[str, int]:
+def _sizes(flavor: free_hosts.HostFlavor) -> dict[str, int]:
     # The size of a free host is known, but for what the host does not report.
-    return {rules.CPU: flavor.vcpus or 0, rules.RAM: flavor.memory_mb or 0,
-            rules.STORAGE: (flavor.disk_gb or 0) * _MIB}
+    what = flavor.what
+    return {rules.CPU: what.cpus or 0, rules.RAM: what.memory_mb or 0,
+            rules.STORAGE: (what.disk_gb or 0) * _MIB}
 
 
 def _reasons(
     settings: Mapping[str, rules.Setting],
-    flavors: Sequence[host_flavors.HostFlavor], lots: Sequence[_Lot],
+    flavors: Sequence[free_hosts.HostFlavor], lots: Sequence[_Lot],
     unmet: Sequence[frozenset[str]],
 ) -> Iterable[str]:
     """Yield how many host flavors each constraint rules out, naming no host.
@@ -310,7 +311,7 @@ def _reasons(
         yield 'there is no host flavor'
 
 
-def settling(flavors: Iterable[host_flavors.HostFlavor]) -> str:
+def settling(flavors: Iterable[free_hosts.HostFlavor]) -> str:
     """Return, in words, how many hosts settle; '' where no host does."""
     count = sum(flavor.settling for flavor in flavors)
     if not count:

@@ -2,7 +2,7 @@
 
 """Reading without rows of hosts agrees with reading host by host on MariaDB.
 
-MariaDB compares names without letter case, and cuts strings short.
+MariaDB compares names without letter case.
 """
 
 import random
@@ -46,6 +46,9 @@ class OddCloudsTest(testtools.TestCase):
         mariadb.create(_DATABASES)
         self.addCleanup(mariadb.drop, _DATABASES)
         conf.register_opts(config.CONF)
+        # A service stays up on the slowest machine.
+        config.CONF.set_override('service_down_time', 3600)
+        self.addCleanup(config.CONF.clear_override, 'service_down_time')
         objects.register_all()
         facade = enginefacade.transaction_context()
         facade.configure(connection=mariadb.url(_API))
@@ -74,8 +77,5 @@ class OddCloudsTest(testtools.TestCase):
         for seed in range(_CLOUDS):
             odd_clouds.OddCloud(
                 [self.cell], random.Random(seed), hosts=40).fill()
-            for most_named in (0, 1000):
-                with slow_ways.named_at_most(most_named):
-                    where = f'seed {seed}, {most_named} named'
-                    for differing in slow_ways.ALL:
-                        slow_ways.check(self, self.context, differing, where)
+            for differing in slow_ways.ALL:
+                slow_ways.check(self, self.context, differing, f'seed {seed}')

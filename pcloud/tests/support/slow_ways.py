@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
+import dataclasses
 import itertools
 import random
 from unittest import mock
@@ -27,7 +28,6 @@ from oslo_utils import uuidutils
 import sqlalchemy as sa
 import testtools
 
-from pcloud.api.views import host_flavors as views
 from pcloud.api.views import pclouds as pcloud_views
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import launch_rows
@@ -36,12 +36,13 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
-from pcloud.backend import bulk
+from pcloud.backend.cells import computes
 from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
+from pcloud.objects import host_resources
 from pcloud.objects import pclouds
 from pcloud.objects.placing import host_attributes
 from pcloud.objects.placing import machine_constraints
@@ -54,51 +55,100 @@ from pcloud.tests.support import odd_clouds
 _WANTED = ('', 'cpu=max', 'ram=2M', 'cpu=2 ram=max', 'rack=r1', 'rack=^r1',
            'host=h-3', 'host=H-4', 'host=n-5', 'rack=r2 cpu=max',
            'storage=max ram=1M', 'cpu=9')
+_ASKED = (*odd_clouds.FLAVORS, 'absent', 'B', '\u00e4')
+
+
+@dataclasses.dataclass(frozen=True)
+class _Pool:
+    """A pool that was read host by host.
+
+    :ivar free: the free hosts
+    :ivar silent: the zones of hosts in silent cells that may be free
+    """
+
+    flavor: free_hosts.HostFlavor
+    free: Sequence[computes.Compute]
+    silent: frozenset[str]
+
+
+def _pools(context: nova_context.RequestContext) -> list[_Pool]:
+    """Return all pools, by name."""
+    return [_pool(context, aggregate) for aggregate in sorted(
+        pool_rows.index(context), key=lambda pool: pool.name)]
+
+
+def _pool(
+    context: nova_context.RequestContext, aggregate: rows.Aggregate,
+) -> _Pool:
+    everybody = frozenset().union(*(
+        each.hosts for each in rows.read(context, sa.true())))
+    taken = {_written(host) for host
+             in isolation.pclouds_of(context, everybody)}
+    known = computes.load(context, aggregate.hosts)
+    dues = free_hosts.not_settled(context, aggregate.hosts)
+    left = [compute for host, compute in sorted(known.items())
+            if _written(host) not in taken]
+    free = [compute for compute in left if compute.host not in dues and
+            free_hosts.candidate(compute).free]
+    nodes = list(computes.known_nodes(context, aggregate.hosts)[0].values())
+    vcpus, memory_mb, disk_gb = (
+        min((getattr(node, name) for node in nodes), default=None)
+        for name in ('vcpus', 'memory_mb', 'disk_gb'))
+    return _Pool(free_hosts.HostFlavor(
+        aggregate.metadata[names.FLAVOR_ID],
+        aggregate.metadata.get(names.DESCRIPTION, ''),
+        readings.units(aggregate.metadata) or 0,
+        host_resources.Description(vcpus, memory_mb, disk_gb, None),
+        dict(sorted(collections.Counter(
+            compute.zone for compute in free).items())),
+        sum(compute.host in dues and dues[compute.host].empty
+            for compute in left)), free, frozenset(
+        compute.zone for compute in left
+        if not compute.answered and compute.host not in dues))
+
+
+def _written(host: str) -> str:
+    """Return a host as the database compares the host's name."""
+    return (host if api_db.get_engine().dialect.name == 'sqlite'
+            else host.upper())
 
 
 @contextlib.contextmanager
-def named_at_most(count: int) -> Iterator[None]:
-    """Look at most so many hosts up by name."""
-    with mock.patch.object(bulk, 'MOST_NAMED', count):
+def _without_placement() -> Iterator[None]:
+    """Forget what was read of pools, and read nothing from Placement."""
+    with (mock.patch.object(
+            host_resources, '_memory', host_resources.Memory()),
+          mock.patch.object(host_resources, 'of_hosts',
+                            side_effect=exception.Unavailable)):
         yield
 
 
 def differing_supplies(
     context: nova_context.RequestContext,
 ) -> Iterator[tuple[object, object]]:
-    """Yield what host by host, and what `supplies`, say of host flavors."""
-    pools = host_flavors.pools(context)
-    found = free_hosts.index(context)
-    yield [views.show(pool) for pool in pools], [
-        views.show(supply.flavor) for supply in found]
+    """Yield what host by host, and what `free_hosts`, say of host flavors."""
+    pools = _pools(context)
+    with _without_placement():
+        found = free_hosts.index(context)
+        shown = [_shown(context, flavor_id) for flavor_id in _ASKED]
+    yield [pool.flavor for pool in pools], [
+        supply.flavor for supply in found]
     for pool, supply in zip(pools, found, strict=True):
-        yield _free(pool), {
+        yield {compute.host: compute.zone for compute in pool.free}, {
             host: zone for zone, hosts in supply.free.items()
             for host in hosts}
-        yield _silent(pool), supply.silent
-    for flavor_id in (*odd_clouds.FLAVORS, 'absent', 'B', '\u00e4'):
-        yield (_shown(host_flavors.pool_of, context, flavor_id),
-               _shown(lambda *args: free_hosts.show(*args).flavor, context,
-                      flavor_id))
+        yield pool.silent, supply.silent
+    flavors = {pool.flavor.id: pool.flavor for pool in pools}
+    yield [flavors.get(flavor_id) for flavor_id in _ASKED], shown
 
 
-def _free(pool: host_flavors.Pool) -> dict[str, str]:
-    return {host.compute.host: host.compute.zone
-            for host in host_flavors.free(pool)}
-
-
-def _silent(pool: host_flavors.Pool) -> frozenset[str]:
-    return frozenset(
-        host.compute.zone for host in pool.hosts
-        if not host.compute.answered and
-        not host_flavors.candidate(host).allocated)
-
-
-def _shown(show, *args) -> object:
+def _shown(
+    context: nova_context.RequestContext, flavor_id: str,
+) -> free_hosts.HostFlavor | None:
     try:
-        return views.show(show(*args))
-    except exception.HostFlavorNotFound as error:
-        return str(error)
+        return free_hosts.show(context, flavor_id).flavor
+    except exception.HostFlavorNotFound:
+        return None
 
 
 def differing_choices(
@@ -126,60 +176,61 @@ def _chosen(choose, *args) -> object:
 def _choose_one(
     context: nova_context.RequestContext,
     settings: Mapping[str, rules.Setting], zone: str | None,
-) -> tuple[host_flavors.HostFlavor, frozenset[str]]:
-    return machine_constraints.choose_flavor(context, settings, zone, 1)
+) -> tuple[free_hosts.HostFlavor, frozenset[str]]:
+    with _without_placement():
+        return machine_constraints.choose_flavor(context, settings, zone, 1)
 
 
 def _choose_slowly(
     context: nova_context.RequestContext,
     settings: Mapping[str, rules.Setting], zone: str | None,
-) -> tuple[str, frozenset[str]]:
+) -> tuple[free_hosts.HostFlavor, frozenset[str]]:
     """Return what `choose_flavor` returns, with a machine for each host."""
-    pools = {pool.id: pool for pool in host_flavors.pools(context)}
+    pools = {pool.flavor.id: pool for pool in _pools(context)}
     what = machines.wanted(settings)
-    free = [(pool, host.compute) for pool in pools.values()
-            for host in host_flavors.free(pool)
-            if zone in (None, host.compute.zone)]
+    free = [(pool, compute) for pool in pools.values()
+            for compute in pool.free if zone in (None, compute.zone)]
     values = host_attributes.all_values(
         context, [compute.host for _, compute in free], what.attributes)
     unmet = machines.unmet(what, [machines.Machine(
         _sizes(pool), values.get(compute.host, {}),
         (compute.host, compute.node.hypervisor_hostname))
         for pool, compute in free])
-    fitting = [(pool, compute.host) for (pool, compute), keys
+    fitting = [(pool.flavor, compute.host) for (pool, compute), keys
                in zip(free, unmet, strict=True) if not keys]
     if fitting:
-        best = min((machines.waste(what, _sizes(pool), {}), pool.units,
-                    pool.id) for pool, _ in fitting)[2]
-        return next(pool for pool, _ in fitting if pool.id == best), frozenset(
-            host for pool, host in fitting if pool.id == best)
-    if any(zone in (None, *_silent(pool)) and _silent(pool)
+        best = min((machines.waste(what, _sizes(pools[flavor.id]), {}),
+                    flavor.units, flavor.id) for flavor, _ in fitting)[2]
+        return pools[best].flavor, frozenset(
+            host for flavor, host in fitting if flavor.id == best)
+    if any(zone in (None, *pool.silent) and pool.silent
            for pool in pools.values()):
         raise exception.Unavailable()
     raise exception.NothingFits(
         zone=host_flavors.in_zone(zone), reasons='; '.join(_reasons(
-            settings, [*pools.values()], [pool.id for pool, _ in free],
-            unmet)))
+            settings, [pool.flavor for pool in pools.values()],
+            [pool.flavor.id for pool, _ in free], unmet)))
 
 
-def _sizes(pool: host_flavors.Pool) -> dict[str, int]:
-    return {rules.CPU: pool.vcpus, rules.RAM: pool.memory_mb,
-            rules.STORAGE: pool.disk_gb * 1024}
+def _sizes(pool: _Pool) -> dict[str, int]:
+    what = pool.flavor.what
+    return {rules.CPU: what.vcpus, rules.RAM: what.memory_mb,
+            rules.STORAGE: what.disk_gb * 1024}
 
 
 def _reasons(
     settings: Mapping[str, rules.Setting],
-    pools: Collection[host_flavors.Pool], flavors: Collection[str],
+    there: Collection[free_hosts.HostFlavor], flavors: Sequence[str],
     unmet: Sequence[frozenset[str]],
 ) -> Iterator[str]:
-    total = len(pools)
+    total = len(there)
     ruled_out = {flavor: frozenset.intersection(*(
         keys for other, keys in zip(flavors, unmet, strict=True)
         if other == flavor)) for flavor in flavors}
     if total > len(ruled_out):
         yield (f'{total - len(ruled_out)} of {total} have no free host' +
                machine_constraints.settling(
-                   pool for pool in pools if pool.id not in ruled_out))
+                   flavor for flavor in there if flavor.id not in ruled_out))
     for key in sorted(frozenset().union(*ruled_out.values())):
         count = sum(key in keys for keys in ruled_out.values())
         yield (machine_constraints.shown(
@@ -216,11 +267,9 @@ def differing_lists(
             yield [id_ for id_, aggregate in there.items()
                    if aggregate.metadata.get(names.NAME, '') == name], list(
                        lists.index(context, project_id, name))
-        for ids, few in itertools.product(
-                (list(there), list(there)[1:2]), (0, 100)):
-            with mock.patch.object(lists, '_FEW', few):
-                found = pclouds.listed(
-                    context, [listed[id_] for id_ in ids], project_id)
+        for ids in (list(there), list(there)[1:2]):
+            found = pclouds.listed(
+                context, [listed[id_] for id_ in ids], project_id)
             yield [_detail(there[id_], units) for id_ in ids], [
                 pcloud_views.detail(pcloud) for pcloud in found]
         # A Pcloud that was deleted after it was listed.
@@ -310,13 +359,11 @@ def differing_free(
         there = members.get(names.pool(flavor), frozenset())
         free = there.difference(taken, dues, unregistered.get(
             names.pool(flavor), ()))
-        some = free.intersection(sorted(there)[::2])
         # So many draws miss no host of some dozens.
         drawn = [pool_rows.drawn(context, flavor, 9, random.Random(seed))
                  for seed in range(20)]
         for hosts, found in (
                 (free, pool_rows.unallocated(context, flavor)),
-                (some, pool_rows.unallocated(context, flavor, some)),
                 (free, frozenset().union(*drawn))):
             yield set(), set(found) - hosts
             yield _other_than(taken | dues, hosts), _other_than(

@@ -71,8 +71,8 @@ ROOMS = {
         'cells',
         'calls',
         'aggregates',
-        'grants host_sets',
-        'bulk changes complaints flavors identity outages request_specs'),
+        'grants',
+        'changes complaints flavors identity outages request_specs'),
     'backend/aggregates': _room(
         '', '',
         'lists',
@@ -104,10 +104,9 @@ ROOMS = {
         'homes hosts tenants',
         'pclouds quotas',
         'placing',
-        'free_hosts',
         'host_flavors',
         'reconcile',
-        'emptiness looks',
+        'emptiness free_hosts looks',
         'allocation_ratios blockers host_resources notifications '
         'placed_servers replacements turns'),
     'objects/placing': _room(

@@ -66,9 +66,9 @@ _WRITTEN = re.compile(r'^(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')
 # Readings of the databases on which decisions depend.
 _QUESTIONS = (
     (pcloud_rows, 'find'), (pcloud_rows, 'head'), (pcloud_rows, 'host_rows'),
-    (pool_rows, 'drawn'), (pool_rows, 'members'), (pool_rows, 'unallocated'),
-    (pool_rows, 'settling'), (pool_rows, 'unregistered'),
-    (pool_rows, 'is_registered'), (isolation, 'closed_of'), (computes, 'load'),
+    (pool_rows, 'drawn'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
+    (pool_rows, 'unregistered'), (pool_rows, 'is_registered'),
+    (isolation, 'closed_of'), (computes, 'load'),
     (emptiness, 'occupants'), (arrivals, 'awaited'), (journal, 'dues'),
     (quotas, 'check'))
 # Rooms whose functions keep nothing: readings are forgotten at the return.

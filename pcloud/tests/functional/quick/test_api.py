@@ -579,15 +579,17 @@ class HostTest(ApiTestCase):
         """Neither by number nor, the second time, by name."""
         with mock.patch.object(allocation, '_NUMBERS', 0):
             self._add(name='a', availability_zone='az1')
-            with mock.patch.object(allocation, '_DRAWN', 0):
+            with mock.patch.object(allocation, '_LOOKED_AT', 0):
                 self._add(name='b', availability_zone='az2')
                 self.assertIn('no free host', self._add(
                     409, name='c', availability_zone='az2'))
 
     def test_hosts_that_are_drawn_by_name_are_free(self):
         self._add(name='a', availability_zone='az1')
-        self.assertEqual(['node-2'], allocation._draw(
-            self.context, 'gpu', None, [], 0, random.Random(0)))
+        with mock.patch.object(allocation, '_NUMBERS', 0):
+            drawn = allocation._draws(
+                self.context, 'gpu', None, [], 0, random.Random(0))
+            self.assertEqual([[], ['node-2'], ['node-2']], list(drawn))
 
     def test_down_and_disabled_hosts_are_not_given(self):
         self.disable_service('node-1')

@@ -77,10 +77,14 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
         self.add('web')
         few = self._costs()
         self.add('db')
-        self.add_host(self.alice, self.pcloud, 'log', 'big')
         for _ in range(3):
             self.boot(self.alice, {'pcloud': self.pcloud})
         self.assertEqual(few, self._costs())
+        # No cell is asked about free hosts where no host is free.
+        self.add_host(self.alice, self.pcloud, 'log', 'big')
+        for cost, count in zip(few, self._costs(), strict=True):
+            self.assertEqual(cost.http, count.http)
+            self.assertLessEqual(count.sql, cost.sql)
 
     def _costs(self):
         """Return what it costs when there is room, and when there is none."""

@@ -13,6 +13,7 @@ from oslo_utils import uuidutils
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.calls import placement
 from pcloud.backend.cells import computes
+from pcloud import names
 from pcloud.objects import host_resources
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
@@ -108,22 +109,37 @@ class ResourcesTestCase(shared_cloud.SharedCloudTestCase):
 
 class PoolsTest(ResourcesTestCase):
 
-    def kinds(self, **pools):
-        return host_resources.of_pools(self.context, {
-            flavor_id: frozenset(hosts)
-            for flavor_id, hosts in pools.items()})
+    def put_into_pool(self, flavor_id, host):
+        self.disable_service(host)
+        self.admin.call_json('POST', f'/os-host-flavors/{flavor_id}/hosts',
+                             {'host': {'host': host}})
 
-    def read_anew(self, **pools):
+    def versions(self, *flavor_ids):
+        """Return what `host_resources.of_pools` is asked for."""
+        stock = pool_rows.stock(self.context)
+        versions = {pool.metadata[names.FLAVOR_ID]: stock.versions[pool.id]
+                    for pool in stock.pools}
+        return {flavor_id: versions[flavor_id] for flavor_id in flavor_ids}
+
+    def kinds(self, versions):
+        return {flavor_id: found.kind for flavor_id, found
+                in host_resources.of_pools(self.context, versions).items()}
+
+    def kind(self):
+        """Return what all hosts of the pool 'm' have."""
+        return self.kinds(self.versions('m'))['m']
+
+    def read_anew(self, versions):
         """Read pools of which this process has forgotten all."""
         self.forget()
-        self.assertNotIn(None, self.kinds(**pools).values())
+        self.assertNotIn(None, self.kinds(versions).values())
 
     def test_the_smallest_of_what_all_have(self):
         self.make_pool('m', 'node-1', 'node-2')
         for host, nvme, more, traits in (
                 ('node-1', 4, {GPU: 1}, [A, B]), ('node-2', 2, {}, [A])):
             self.give(self.node(host).uuid, traits, **{NVME: nvme}, **more)
-        kind, = self.kinds(m=['node-1', 'node-2']).values()
+        kind = self.kind()
         self.assertEqual(2, kind.resources[NVME])
         self.assertNotIn(GPU, kind.resources)
         self.assertIn(A, kind.traits)
@@ -139,49 +155,51 @@ class PoolsTest(ResourcesTestCase):
         for number in (1, 2):
             self.make_child('node-1', f'gpu-{number}', **{GPU: 3})
         self.make_child('node-2', 'gpu-3', **{GPU: 5})
-        kind, = self.kinds(m=['node-1', 'node-2']).values()
+        kind = self.kind()
         self.assertEqual(5, kind.resources[GPU])
 
     def test_one_call_whatever_the_number(self):
         self.make_pool('m', 'node-1', 'node-2')
         self.make_pool('n', 'node-3', 'node-4')
 
-        m, n = ['node-1', 'node-2'], ['node-3', 'node-4']
-        few = counting.least(lambda: self.read_anew(m=m))
-        many = counting.least(lambda: self.read_anew(m=m, n=n))
+        m, both = self.versions('m'), self.versions('m', 'n')
+        few = counting.least(lambda: self.read_anew(m))
+        many = counting.least(lambda: self.read_anew(both))
         self.assertEqual((1, few), (few.http, many))
 
     def test_very_many_pools(self):
         self.make_pool('m', 'node-1')
         self.make_pool('n', 'node-2')
+        both = self.versions('m', 'n')
         with mock.patch.object(host_resources, '_AGGREGATES', 1):
-            calls = counting.count(
-                lambda: self.read_anew(m=['node-1'], n=['node-2']))
+            calls = counting.count(lambda: self.read_anew(both))
         self.assertEqual(2, calls.http)
 
     def test_what_is_read_is_remembered(self):
         self.make_pool('m', 'node-1', 'node-2')
         hosts = ['node-1', 'node-2']
-        before = self.kinds(m=hosts)
+        versions = self.versions('m')
+        before = self.kinds(versions)
         for host in hosts:
             self.give(self.node(host).uuid, [A])
 
         again = counting.count(lambda: self.assertEqual(
-            before, self.kinds(m=hosts)))
+            before, self.kinds(versions)))
         self.assertEqual(counting.Count(), again)
         # Another host in the pool has the pool read anew.
         self.give(self.node('node-3').uuid, [A])
-        kind, = self.kinds(m=[*hosts, 'node-3']).values()
+        self.put_into_pool('m', 'node-3')
+        kind = self.kind()
         self.assertIn(A, kind.traits)
 
     def test_after_a_minute_it_is_read_again(self):
         self.make_pool('m', 'node-1', 'node-2')
-        self.kinds(m=['node-1', 'node-2'])
+        self.kind()
         self.give(self.node('node-1').uuid, [A])
         self.give(self.node('node-2').uuid, [A])
         now = time.monotonic()
         with mock.patch.object(time, 'monotonic', lambda: now + 61):
-            kind, = self.kinds(m=['node-1', 'node-2']).values()
+            kind = self.kind()
         self.assertIn(A, kind.traits)
 
     def test_a_host_that_is_full(self):
@@ -192,12 +210,12 @@ class PoolsTest(ResourcesTestCase):
         self.make_child('node-2', 'gpu', **{GPU: 1})
         self.make_child('node-1', 'gpu-1', **{GPU: 1})
         self.take_all(provider, 'MEMORY_MB')
-        kind, = self.kinds(m=['node-1', 'node-2']).values()
+        kind = self.kind()
         self.assertEqual(2, kind.resources[NVME])
         self.take_all(provider, 'VCPU', 'DISK_GB')
         self.forget()
 
-        alone, = self.kinds(m=['node-1', 'node-2']).values()
+        alone = self.kind()
         self.assertEqual(kind, alone)
         found = host_resources.of_hosts(
             self.context, [self.node('node-2')], [self.pool_uuid('m')])
@@ -216,27 +234,30 @@ class PoolsTest(ResourcesTestCase):
             self.give(self.node(host).uuid, **{NVME: number})
         with mock.patch.object(
                 placement, 'holding', wraps=placement.holding) as alone:
-            kind, = self.kinds(m=hosts).values()
+            kind = self.kind()
         self.assertEqual({NVME: 1}, kind.resources)
         self.assertEqual(0, kind.cpus)
         self.assertEqual(1, alone.call_count)
 
     def test_few_hosts_are_read_one_by_one(self):
         hosts = ['node-1', 'node-2', 'node-3', 'node-4']
-        self.make_pool('m', *hosts)
+        self.make_pool('m', *hosts[:3])
+        self.make_pool('n', *hosts[3:])
+        m, both = self.versions('m'), self.versions('m', 'n')
         for host in hosts[1:]:
             self.take_all(
                 self.node(host).uuid, 'MEMORY_MB', 'VCPU', 'DISK_GB')
         with mock.patch.object(host_resources, '_ALONE', 2):
-            few = counting.least(lambda: self.read_anew(m=hosts[:3]))
-            many = counting.least(lambda: self.read_anew(m=hosts))
+            few = counting.least(lambda: self.read_anew(m))
+            # Nothing is known of the host of the other pool.
+            many = counting.least(lambda: self.forget() or self.kinds(both))
         self.assertEqual(few.http, many.http)
 
     def test_disabled_hosts(self):
         self.make_pool('m', 'node-1', 'node-2')
         for host in ('node-1', 'node-2'):
             self.give(self.node(host).uuid, ['COMPUTE_STATUS_DISABLED'])
-        kind, = self.kinds(m=['node-1', 'node-2']).values()
+        kind = self.kind()
         self.assertNotIn('COMPUTE_STATUS_DISABLED', kind.traits)
         self.assertIn('COMPUTE_NODE', kind.traits)
 

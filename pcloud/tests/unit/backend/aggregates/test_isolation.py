@@ -63,6 +63,20 @@ class PredicateTest(testtools.TestCase):
         self.assertIs(is_pcloud, isolation.is_pcloud(begin + '1', metadata))
 
 
+class _Cut:
+    """A database that cuts strings short, as MySQL does, and tells nobody."""
+
+    def __init__(self):
+        self.values = []
+
+    def step(self, value, separator):
+        self.values.append(value)
+        self.separator = separator
+
+    def finalize(self):
+        return self.separator.join(self.values)[:100]
+
+
 @ddt.ddt
 class DatabaseTest(testtools.TestCase):
     """Every query that asks who is closed gives the answer of Python."""
@@ -110,10 +124,39 @@ class DatabaseTest(testtools.TestCase):
         self.assertEqual(self._hosts(self.closed),
                          isolation.closed_hosts(self.context))
 
+    def _close(self, *hosts):
+        """Have only some hosts in a pool, and no others anywhere."""
+        with self.database.writer.using(self.context) as session:
+            session.query(models.AggregateHost).delete()
+            session.add_all(models.AggregateHost(
+                aggregate_id=0, host=host) for host in hosts)
+
+    def test_no_closed_hosts(self):
+        self._close()
+        self.assertEqual(frozenset(), isolation.closed_hosts(self.context))
+
+    @ddt.data(
+        {'Host', 'host', 'a,b', ''}, {''}, {'h\u00f6st', 'host'},
+        {'a\nb', 'c'}, {f'host-{number:04}' for number in range(5000)})
+    def test_closed_hosts_with_any_name(self, hosts):
+        self._close(*hosts)
+        self.assertEqual(hosts, isolation.closed_hosts(self.context))
+
+    # Cut within a name, between names, and not at all.
+    @ddt.data(7, 9, 10, 19, 4)
+    def test_string_that_was_cut_short_opens_no_host(self, length):
+        engine = self.database.writer.get_engine()
+        with engine.connect() as connection:
+            connection.connection.driver_connection.create_aggregate(
+                'group_concat', 2, _Cut)
+        hosts = {f'{number:0{length}}' for number in range(11)}
+        self._close(*hosts)
+        self.assertEqual(hosts, isolation.closed_hosts(self.context))
+
     @ddt.data(0, 2000)
     def test_closed_among(self, most_named):
         self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.backend.bulk.MOST_NAMED', most_named))
+            'pcloud.backend.aggregates.isolation._MOST_NAMED', most_named))
         asked = self._hosts(list(self.all)[::2]) | {'host-x', 'HOST-0'}
         self.assertEqual(
             self._hosts(self.closed) & asked,
