@@ -26,7 +26,6 @@ import sqlalchemy as sa
 
 from pcloud.backend.changes import due
 from pcloud import names
-from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import colocation
 
 FLAVORS = ('a', 'b', 'A', 'b.c', 'large')
@@ -187,12 +186,15 @@ class OddCloud:
 
     def _write_flavors(self) -> None:
         for name in NOVA_FLAVORS:
+            # Everybody sees the extra spec of one flavor.
+            is_seen = name == NOVA_FLAVORS[0]
             id_ = self._insert(
                 api_models.Flavors, name=name, flavorid=name, memory_mb=1,
                 vcpus=1, root_gb=0, ephemeral_gb=0, swap=0, rxtx_factor=1,
-                vcpu_weight=0, disabled=False, is_public=self._has(0.5))
+                vcpu_weight=0, disabled=False,
+                is_public=is_seen or self._has(0.5))
             for key in (SPEC, 'x', SPEC.upper()):
-                if self._has(0.5):
+                if is_seen and key == SPEC or self._has(0.5):
                     self._insert(
                         api_models.FlavorExtraSpecs, flavor_id=id_, key=key,
                         value=self._chance.choice(('always', 'never')))
@@ -219,11 +221,10 @@ class OddCloud:
             since=self._chance.choice([None, 1, 2 ** 30])).text()])
 
     def _stand_in(self, hosts: Sequence[str]) -> str:
-        """Return for whom a host stands in."""
+        """Return for whom a host stands in; not every host can be written."""
         host = self._chance.choice(hosts)
-        return self._chance.choice([
-            maintenance_policies.StandIn(host=host).text()] * 3 + [
-                maintenance_policies.StandIn(True, host=host).text(), host])
+        return self._chance.choice(
+            [f'host={host}'] * 3 + [f'over=1 host={host}', host])
 
     def _write_aggregate(
         self, name: str, metadata: Mapping[str, str], hosts: Sequence[str],
