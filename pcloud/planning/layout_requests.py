@@ -33,6 +33,7 @@ from pcloud.planning import obstacles
 from pcloud.rules import capacity
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import moves as moving_rules
+from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import locality
 from pcloud.scheduler import candidates
@@ -77,6 +78,7 @@ class Request:
 class Reader:
     """All rows and answers but for what is free.
 
+    :ivar tenancy: who may use the Pcloud, and on which hosts
     :ivar found: ``service host -> occupants``
     :ivar requests: ``server uuid -> request``
     :ivar sticky: the servers that sticky keys may keep from hosts
@@ -84,7 +86,7 @@ class Reader:
 
     context: nova_context.RequestContext
     pcloud: pclouds.Pcloud
-    access: access.Pcloud
+    tenancy: access.Pcloud
     there: Sequence[hosts.Host]
     found: Mapping[str, Sequence[occupants.Occupant]]
     requests: Mapping[str, request_specs.Kept]
@@ -113,7 +115,7 @@ class Reader:
             return HOST_DOWN, 'its host is down'
         kept = self.requests.get(occupant.uuid)
         obstacle = drain_plan.obstacle_of(
-            self.access, move, occupant,
+            self.tenancy, move, occupant,
             None if kept is None else kept.asked)
         if obstacle is not None or kept is None:
             return obstacle

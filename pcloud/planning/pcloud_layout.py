@@ -254,7 +254,7 @@ class _Making:
         free = {name: amount for name in self._classes() if (
             amount := self._free_of(name, host, found)) is not None}
         is_open = bool(found.free) and bool(access.host_verdict(
-            self._reader.access, host.compute.host,
+            self._reader.tenancy, host.compute.host,
             host.node.hypervisor_hostname))
         is_empty = not host.instances and not self._reader.found.get(
             host.compute.host)
