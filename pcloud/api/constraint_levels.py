@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nova import context as nova_context
 
-from pcloud.api.policies import others as rights
+from pcloud.api.policies import others
 from pcloud.api import projects
 from pcloud import exception
 from pcloud.objects import pclouds
@@ -25,7 +25,7 @@ def read(text: str, can: Callable[[str], bool]) -> dict[str, str]:
         `exception.HostConstraint` when the caller may not name hosts
     """
     constraints = rules.parse(text)
-    if rules.HOST in constraints and not can(rights.CONSTRAINTS_HOST):
+    if rules.HOST in constraints and not can(others.CONSTRAINTS_HOST):
         raise exception.HostConstraint(host=constraints[rules.HOST])
     if constraints.get(rules.ROLE):
         machine_constraints.role_constraints(constraints[rules.ROLE])

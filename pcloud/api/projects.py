@@ -10,7 +10,7 @@ from oslo_log import log as logging
 
 from pcloud.backend import identity
 from pcloud import exception
-from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import hints
 
 LOG = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def domain(
     :raises: `exception.ProjectUnknown`
     """
     if project_id == context.project_id:
-        return hint_rules.domain_id(context.project_domain_id)
+        return hints.domain_id(context.project_domain_id)
     return _ask(context, project_id).get('domain_id')
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 
 from pcloud.api import call as api_call
-from pcloud.api.policies import hosts as rules
+from pcloud.api.policies import hosts
 from pcloud import exception
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
@@ -24,13 +24,13 @@ MIGRATE, REPLACE = 'policy migrate', 'policy replace'
 GROW, REBALANCE = 'default grow', 'rebalance'
 
 RULES: Mapping[str, tuple[str, ...]] = {
-    CLOSE: (rules.UPDATE,),
-    MOVE: (rules.UPDATE, rules.MOVE),
-    RELEASE: (rules.UPDATE, rules.REMOVE),
-    MIGRATE: (rules.UPDATE, rules.MOVE),
-    REPLACE: (rules.UPDATE, rules.MOVE, rules.ADD, rules.REMOVE),
-    GROW: (rules.UPDATE, rules.ADD),
-    REBALANCE: (rules.MOVE,)}
+    CLOSE: (hosts.UPDATE,),
+    MOVE: (hosts.UPDATE, hosts.MOVE),
+    RELEASE: (hosts.UPDATE, hosts.REMOVE),
+    MIGRATE: (hosts.UPDATE, hosts.MOVE),
+    REPLACE: (hosts.UPDATE, hosts.MOVE, hosts.ADD, hosts.REMOVE),
+    GROW: (hosts.UPDATE, hosts.ADD),
+    REBALANCE: (hosts.MOVE,)}
 
 
 def check(

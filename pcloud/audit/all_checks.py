@@ -41,7 +41,7 @@ from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
-from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.moving import maintenance_windows
 from pcloud import text
 
 # Seconds after which what is due for a host is taken for stuck, and not for
@@ -188,7 +188,7 @@ def _check_closed(known: row_checks.Known) -> Iterator[findings.Finding]:
     for aggregate in known.aggregates:
         values |= names.maintenances(aggregate.metadata)
     for host in sorted(closed_services.hosts(known.context)):
-        kept = maintenance_rules.Kept.known(values.get(host))
+        kept = maintenance_windows.Kept.known(values.get(host))
         if kept is None or not kept.open and not (
                 kept.maintenance and kept.maintenance.has_begun(
                     timeutils.utcnow_ts())):

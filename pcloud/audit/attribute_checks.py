@@ -14,7 +14,7 @@ from pcloud.backend.aggregates import rows
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.placing import host_attributes
-from pcloud.rules.placing import attributes as attribute_rules
+from pcloud.rules.placing import attributes
 
 
 def check(
@@ -28,7 +28,7 @@ def check(
         yield from _check_attribute_aggregate(aggregate)
     for (host, name), statements in sorted(
             host_attributes.statements(aggregates).items()):
-        values = attribute_rules.conflicting(name, statements)
+        values = attributes.conflicting(name, statements)
         if values:
             yield findings.Finding(
                 'attribute-conflict', names.ATTRIBUTE_PREFIX + name, host,
@@ -42,17 +42,17 @@ def _check_platforms(
     kinds: dict[bool, set[str]] = {True: set(), False: set()}
     for aggregate in aggregates:
         value = names.attributes(aggregate.metadata).get(
-            attribute_rules.PLATFORM)
+            attributes.PLATFORM)
         if value is not None and aggregate.hosts:
             try:
-                kind = attribute_rules.platform(value).dotted
+                kind = attributes.platform(value).dotted
             except exception.InvalidValue:
                 continue
             kinds[kind].add(value)
     if all(kinds.values()):
         yield findings.Finding(
             'attribute-kinds-mixed',
-            names.ATTRIBUTE_PREFIX + attribute_rules.PLATFORM, '',
+            names.ATTRIBUTE_PREFIX + attributes.PLATFORM, '',
             'stamps and versions cannot be compared, and hosts with the '
             'rarer kind count as oldest: ' + ', '.join(
                 sorted(kinds[True] | kinds[False])))
@@ -62,7 +62,7 @@ def _check_spellings(
     aggregates: list[rows.Aggregate],
 ) -> Iterator[findings.Finding]:
     spellings: dict[str, set[str]] = {
-        name: {name} for name in attribute_rules.KNOWN}
+        name: {name} for name in attributes.KNOWN}
     for aggregate in aggregates:
         for name in names.attributes(aggregate.metadata):
             spellings.setdefault(name.casefold(), set()).add(name)
@@ -70,7 +70,7 @@ def _check_spellings(
         if len(spelled) > 1:
             yield findings.Finding(
                 'attribute-spellings',
-                names.ATTRIBUTE_PREFIX + attribute_rules.right_spelling(
+                names.ATTRIBUTE_PREFIX + attributes.right_spelling(
                     min(spelled), spelled), '',
                 'names that differ in letter case alone are attributes of '
                 f'their own: {", ".join(sorted(spelled))}')
@@ -96,7 +96,7 @@ def _check_attribute_aggregate(
                 functools.partial(repair.drop_attribute, aggregate))
     for name, value in sorted(names.attributes(aggregate.metadata).items()):
         try:
-            attribute_rules.read(name, value)
+            attributes.read(name, value)
         except exception.InvalidValue as error:
             yield findings.KeyFinding(
                 'attribute-not-valid', aggregate.name, name,

@@ -26,8 +26,8 @@ from pcloud.backend.changes import due
 from pcloud.backend.changes import writes
 from pcloud.counters import allocations
 from pcloud import exception
-from pcloud.growth import free_capacity as rooms
-from pcloud.growth import growth_turns as growth_turn
+from pcloud.growth import free_capacity
+from pcloud.growth import growth_turns
 from pcloud import names
 from pcloud.objects import allocation
 from pcloud.objects import allocation_ratios
@@ -48,7 +48,7 @@ _PASSED_OVER = 10
 
 def choose(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    growth: default_pcloud.Growth, room: rooms.Room,
+    growth: default_pcloud.Growth, room: free_capacity.Room,
 ) -> list[hosts.Host]:
     """Choose as many free hosts as a launch lacks.
 
@@ -154,7 +154,7 @@ def _offer(
 
 
 def add(
-    context: nova_context.RequestContext, turn: growth_turn.Held,
+    context: nova_context.RequestContext, turn: growth_turns.Held,
     growth: default_pcloud.Growth, chosen: Sequence[hosts.Host],
 ) -> None:
     """Add hosts to a Pcloud, all in one change.
@@ -170,10 +170,10 @@ def add(
         _check_most(
             growth, len(written.members(pcloud.aggregate.id)) - len(chosen),
             len(chosen))
-        growth_turn.check(written, turn)
+        growth_turns.check(written, turn)
         return dues
 
-    dues = allocation.run(context, pcloud, growth_turn.anchors(turn), work)
+    dues = allocation.run(context, pcloud, growth_turns.anchors(turn), work)
     allocations.ALLOCATIONS.add(
         [growth.host_flavor, allocations.GROWTH], len(chosen))
     LOG.info('Pcloud %(pcloud)s has grown by %(count)d hosts.',

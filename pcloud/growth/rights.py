@@ -16,7 +16,7 @@ from nova import context as nova_context
 from nova import objects
 
 from pcloud.api import enforcer
-from pcloud.api.policies import hosts as host_rules
+from pcloud.api.policies import hosts
 from pcloud.api.policies import pclouds as pcloud_rules
 from pcloud.backend import grants
 from pcloud import exception
@@ -76,6 +76,6 @@ def _may_add(
         user_domain_id=grant.user_domain, project_domain_id=grant.domain,
         roles=list(grant.roles), overwrite=False)
     rbac = enforcer.Enforcer()
-    return rbac.allow(caller, host_rules.ADD, pcloud.owner) and (
+    return rbac.allow(caller, hosts.ADD, pcloud.owner) and (
         setter.project == pcloud.owner or
         rbac.allow(caller, pcloud_rules.ALL_PROJECTS, None))

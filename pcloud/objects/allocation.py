@@ -57,7 +57,7 @@ from pcloud.objects import reconcile
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import access
 from pcloud.rules.placing import choice
-from pcloud.rules.placing import constraints as constraint_rules
+from pcloud.rules.placing import constraints
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ def _is_late(state: tenacity.RetryCallState) -> bool:
 
 def add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    wanted: Sequence[str], settings: Mapping[str, constraint_rules.Setting],
+    wanted: Sequence[str], settings: Mapping[str, constraints.Setting],
     zone: str | None,
 ) -> list[hosts.Host]:
     """Add free hosts of the host flavor that fits with the least waste.
@@ -180,7 +180,7 @@ def add_fitting(
         tenacity.stop_after_attempt(_FLAVORS), _is_late), reraise=True)
 def _add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    wanted: Sequence[str], settings: Mapping[str, constraint_rules.Setting],
+    wanted: Sequence[str], settings: Mapping[str, constraints.Setting],
     zone: str | None,
 ) -> list[hosts.Host]:
     flavor, fitting = machine_constraints.choose_flavor(

@@ -36,7 +36,7 @@ from pcloud.objects import free_hosts
 from pcloud.objects import host_resources
 from pcloud.objects import reconcile
 from pcloud.rules import forms
-from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.moving import maintenance_windows
 
 LOG = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class PoolHost:
     compute: computes.Compute
     pcloud: str | None
     settling: datetime.datetime | None = None
-    maintenance: maintenance_rules.Maintenance | None = None
+    maintenance: maintenance_windows.Maintenance | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _hosts(
         found[pool.metadata[names.FLAVOR_ID]] = tuple(
             PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
                      _settling(dues.get(host)),
-                     maintenance_rules.of(kept.get(host)))
+                     maintenance_windows.of(kept.get(host)))
             for host in sorted(pool.hosts & known.keys()))
     return found
 

@@ -26,7 +26,7 @@ from pcloud.backend.cells import computes
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import capacity
-from pcloud.rules import host_resources as rules
+from pcloud.rules import host_resources
 
 LOG = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Description:
     vcpus: int | None
     memory_mb: int | None
     disk_gb: int | None
-    kind: rules.Kind | None
+    kind: host_resources.Kind | None
 
     @property
     def cpus(self) -> int | None:
@@ -188,7 +188,7 @@ def _read_pools(
     for pool in aggregates:
         flavor_id = pool.metadata[names.FLAVOR_ID]
         its = [nodes[host] for host in pool.hosts & nodes.keys()]
-        kind = rules.kind(filter(None, (
+        kind = host_resources.kind(filter(None, (
             there.get(node.uuid) for node in its)))
         found[flavor_id] = _Remembered(
             pools[flavor_id], Description(
@@ -202,7 +202,7 @@ def _read_pools(
 def of_hosts(
     context: nova_context.RequestContext, nodes: Iterable[computes.Node],
     aggregates: Collection[str], classes: Sequence[str] = COMMON,
-) -> dict[str, rules.Resources]:
+) -> dict[str, host_resources.Resources]:
     """Return what hosts have, and how much of it is used.
 
     A host without anything left of `classes` may have no entry: some such
@@ -232,7 +232,7 @@ def of_hosts(
                         '%d seconds.', _PAUSE)
         raise
     _memory.answer()
-    return {uuid: rules.sized(
+    return {uuid: host_resources.sized(
         its, sizes[uuid].vcpus, sizes[uuid].memory_mb, sizes[uuid].disk_gb)
         for uuid, its in found.items()}
 
@@ -240,7 +240,7 @@ def of_hosts(
 def _found(
     context: nova_context.RequestContext, uuids: frozenset[str],
     aggregates: Collection[str], classes: Sequence[str],
-) -> dict[str, rules.Resources]:
+) -> dict[str, host_resources.Resources]:
     """Read hosts by their uuids, as far as `of_hosts` does."""
     found = _offered(context, uuids, aggregates, classes)
     left = sorted(uuids - found.keys())
@@ -258,12 +258,12 @@ def _found(
 def _offered(
     context: nova_context.RequestContext, uuids: frozenset[str],
     aggregates: Collection[str], classes: Iterable[str],
-) -> dict[str, rules.Resources]:
+) -> dict[str, host_resources.Resources]:
     """Read the hosts with something left of one of some classes.
 
     A class is asked for only while hosts are missing.
     """
-    found: dict[str, rules.Resources] = {}
+    found: dict[str, host_resources.Resources] = {}
     for name in classes:
         missing = uuids - found.keys()
         for part in _parts(missing, sorted(aggregates)):
@@ -289,7 +289,7 @@ def _parts(
 
 def _alone(
     context: nova_context.RequestContext, uuids: Iterable[str],
-) -> dict[str, rules.Resources]:
+) -> dict[str, host_resources.Resources]:
     """Read hosts one by one."""
     found = {uuid: placement.holding(context, uuid) for uuid in uuids}
     return {uuid: its for uuid, its in found.items() if its is not None}

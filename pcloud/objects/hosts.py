@@ -34,7 +34,7 @@ from pcloud.objects import reconcile
 from pcloud.rules import host_resources as kinds
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
-from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.moving import maintenance_windows
 from pcloud.rules.placing import access
 from pcloud.rules.placing import attributes as rules
 
@@ -84,7 +84,7 @@ class Host:
     rack: int | None
     drain: draining.Drain | None = None
     occupied: blockers.Occupied | None = None
-    maintenance: maintenance_rules.Maintenance | None = None
+    maintenance: maintenance_windows.Maintenance | None = None
     reaction: maintenance_policies.Reaction | None = None
     replacement: str | None = None
     replaces: str | None = None
@@ -93,7 +93,7 @@ class Host:
     @property
     def next_reboot(self) -> datetime.datetime | None:
         """The time of the next reboot or maintenance, None while unknown."""
-        return maintenance_rules.next_reboot(
+        return maintenance_windows.next_reboot(
             self.planned_reboot, self.maintenance)
 
     @property
@@ -245,7 +245,7 @@ def _of_pool(metadata: Mapping[str, str] | None, host: str) -> dict:
         return {'host_flavor': None, 'units': 0}
     return {'host_flavor': metadata[names.FLAVOR_ID],
             'units': readings.units(metadata) or 0,
-            'maintenance': maintenance_rules.of(
+            'maintenance': maintenance_windows.of(
                 names.maintenances(metadata).get(host))}
 
 

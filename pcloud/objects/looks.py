@@ -12,7 +12,7 @@ from oslo_utils import timeutils
 
 from pcloud.backend.changes import journal
 from pcloud.objects import blockers
-from pcloud.rules import looks as rules
+from pcloud.rules import looks
 from pcloud.rules.moving import blockers as blocker_rules
 from pcloud.rules.moving import draining
 
@@ -20,21 +20,21 @@ from pcloud.rules.moving import draining
 def seen(context: nova_context.RequestContext) -> int | None:
     """Return when a worker has looked, None for never (one query).
 
-    :returns: seconds since the epoch, `rules.NOTED` too early at most
+    :returns: seconds since the epoch, `looks.NOTED` too early at most
     """
-    look = rules.Look.known(journal.look(context))
+    look = looks.Look.known(journal.look(context))
     return None if look is None else look.at
 
 
 def note(context: nova_context.RequestContext) -> None:
     """Note that a worker looks, unless that was noted a moment ago.
 
-    One query, and one change in `rules.NOTED` seconds, of which no scheduler
+    One query, and one change in `looks.NOTED` seconds, of which no scheduler
     has to know.
     """
     now = timeutils.utcnow_ts()
-    if not rules.is_recent(seen(context), now, rules.NOTED):
-        journal.note_look(context, rules.Look(int(now)).text())
+    if not looks.is_recent(seen(context), now, looks.NOTED):
+        journal.note_look(context, looks.Look(int(now)).text())
 
 
 def blocker(
@@ -47,7 +47,7 @@ def blocker(
 
     Rule: reference-draining-blockers
     """
-    if rules.is_recent(seen, timeutils.utcnow_ts()):
+    if looks.is_recent(seen, timeutils.utcnow_ts()):
         return None
     since = max(drain.since, seen or 0)
     return blockers.Blocker(

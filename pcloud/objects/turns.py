@@ -14,7 +14,7 @@ from pcloud.backend.aggregates import rows
 from pcloud.backend.changes import change
 from pcloud.backend.changes import writes
 from pcloud import exception
-from pcloud.rules import turns as rules
+from pcloud.rules import turns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _own(written: writes.Rows, turn: Turn) -> int | None:
     aggregate = written.find(turn.aggregate)
     if aggregate is None:
         return None
-    there = rules.Turn.known(_value(written, aggregate.id, turn))
+    there = turns.Turn.known(_value(written, aggregate.id, turn))
     return aggregate.id if there is not None and (
         there.token == turn.token) else None
 
@@ -98,7 +98,7 @@ def _value(
 
 
 def _text(turn: Turn) -> str:
-    return rules.Turn(
+    return turns.Turn(
         turn.token, int(timeutils.utcnow_ts() + turn.lasts) + 1).text()
 
 
@@ -107,6 +107,6 @@ def _is_nobodys(text: str | None, lasts: int) -> bool:
 
     What nobody can read is nobody's turn.
     """
-    there = rules.Turn.known(text)
-    return there is None or rules.has_lapsed(
+    there = turns.Turn.known(text)
+    return there is None or turns.has_lapsed(
         there.until, lasts, timeutils.utcnow_ts())

@@ -32,7 +32,7 @@ from pcloud.planning import bundles
 from pcloud.planning import obstacles
 from pcloud.rules import capacity
 from pcloud.rules.moving import blockers
-from pcloud.rules.moving import moves as moving_rules
+from pcloud.rules.moving import moves
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import locality
@@ -104,7 +104,7 @@ class Reader:
 
     def obstacle(
         self, host: hosts.Host, occupant: occupants.Occupant, move: str,
-        pasts: Mapping[str, Collection[moving_rules.Past]],
+        pasts: Mapping[str, Collection[moves.Past]],
     ) -> tuple[str, str] | None:
         """Return the rule and the reason that keep a server on a host."""
         if occupant.uuid not in (host.instances or ()):
@@ -120,7 +120,7 @@ class Reader:
         if obstacle is not None or kept is None:
             return obstacle
         now = timeutils.utcnow_ts()
-        wait = moving_rules.wait(pasts.get(occupant.uuid, ()), now)
+        wait = moves.wait(pasts.get(occupant.uuid, ()), now)
         if wait is not None and wait.until > now:
             return wait.rule, wait.reason
         tied = sorted(kept.asked.hints.keys() - _LOOSE)

@@ -25,7 +25,7 @@ from oslo_utils import timeutils
 from pcloud.backend import complaints
 from pcloud import names
 from pcloud.rules.moving import maintenance_windows
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 from pcloud.scheduler import host_kinds
 
 _AGGREGATES = operator.attrgetter('aggregates')
@@ -56,12 +56,12 @@ def grouped(
     hosts and requests.
 
     :returns: for each host the position of its kind; and for each kind the
-        value as `rules.read` makes values, None for no value
+        value as `attributes.read` makes values, None for no value
     """
     moment = now()
     of_hosts, kinds = _kinds(host_states, [name])
     values = [_read(name, _statements(kind, name), moment) for kind in kinds]
-    if name == rules.REBOOT:
+    if name == attributes.REBOOT:
         return _with_maintenances(host_states, of_hosts, values, moment)
     return of_hosts, values
 
@@ -94,7 +94,7 @@ def _with_maintenances(
 def grouped_lists(
     host_states: Collection[host_manager.HostState], names_: Collection[str],
 ) -> tuple[list[int], list[dict[str, frozenset]]]:
-    """Return the kind of each host, and `rules.all_values` of each kind.
+    """Return the kind of each host, and `attributes.all_values` of each kind.
 
     :returns: for each host the position of its kind; and for each kind
         ``attribute -> values``
@@ -102,7 +102,7 @@ def grouped_lists(
     moment = now()
     of_hosts, kinds = _kinds(host_states, names_)
     return of_hosts, [
-        {name: rules.all_values(name, _statements(kind, name), moment)
+        {name: attributes.all_values(name, _statements(kind, name), moment)
          for name in names_} for kind in kinds]
 
 
@@ -165,21 +165,21 @@ def _kinds(
 
 def _statements(
     kind: Iterable[objects.Aggregate], name: str,
-) -> frozenset[rules.Statement]:
+) -> frozenset[attributes.Statement]:
     """Return what aggregates state of an attribute."""
     key = names.attribute_key(name)
     return frozenset(
-        rules.Statement(metadata[key], names.is_attribute(metadata))
+        attributes.Statement(metadata[key], names.is_attribute(metadata))
         for aggregate in kind if key in (metadata := aggregate.metadata))
 
 
 def _read(
-    name: str, statements: frozenset[rules.Statement],
+    name: str, statements: frozenset[attributes.Statement],
     moment: datetime.datetime,
 ) -> Any:
-    value, bad = rules.effective(name, statements, moment)
+    value, bad = attributes.effective(name, statements, moment)
     for text in bad:
         complaints.once(f'Host attribute {name}: {text!r} is not valid and '
                         'counts as none; "pcloud-manage audit" tells where '
                         'it is set.')
-    return None if value is None else rules.read(name, value)
+    return None if value is None else attributes.read(name, value)

@@ -14,7 +14,7 @@ from nova.scheduler import utils
 from pcloud import exception
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
-from pcloud.rules.placing import constraints as constraint_rules
+from pcloud.rules.placing import constraints
 from pcloud.rules.placing import hints
 from pcloud.scheduler import memo
 
@@ -145,7 +145,7 @@ def _scopes(spec: objects.RequestSpec) -> list[tuple[str, str]]:
 
 def constraint_settings(
     spec: objects.RequestSpec,
-) -> dict[str, constraint_rules.Setting]:
+) -> dict[str, constraints.Setting]:
     """Return the effective machine constraints of a request, by key.
 
     The first call for a request makes a query, and another query where a
@@ -159,7 +159,7 @@ def constraint_settings(
     if request_memo.settings is None:
         request_hints = scheduler_hints(spec)
         request_memo.settings = machine_constraints.of_policies(
-            constraint_rules.parse(hints.constraints(request_hints)),
+            constraints.parse(hints.constraints(request_hints)),
             policies(spec),
-            constraint_rules.parse(hints.image_constraints(request_hints)))
+            constraints.parse(hints.image_constraints(request_hints)))
     return request_memo.settings

@@ -8,7 +8,7 @@ from pcloud.api.views import host_flavors as views
 from pcloud.moving import maintenance
 from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
-from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.moving import maintenance_windows
 
 
 def _view(call: api_call.Call, pool: host_flavors.Pool) -> dict:
@@ -71,7 +71,7 @@ def maintain_host(call: api_call.Call) -> dict:
     :raises: `exception.InvalidValue`
     """
     body = call.body['maintenance']
-    wish = None if body is None else maintenance_rules.read(
+    wish = None if body is None else maintenance_windows.read(
         body['from'], body.get('until'), body['reason'])
     return {'host': views.host(maintenance.put(
         call.context, call.parameters['id'], call.parameters['host'], wish))}

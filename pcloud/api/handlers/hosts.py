@@ -23,7 +23,7 @@ from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
 from pcloud.rules import forms
 from pcloud.rules.moving import draining
-from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import constraints
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -107,7 +107,7 @@ def _names(body: Mapping) -> list[str]:
 
 def _constraints(
     call: api_call.Call, pcloud: pclouds.Head,
-) -> dict[str, rules.Setting]:
+) -> dict[str, constraints.Setting]:
     wanted = constraint_levels.read(call.body['constraints'], call.can)
     machine_constraints.check_attributes(call.context, wanted)
     return machine_constraints.effective(

@@ -3,7 +3,7 @@
 """``/os-pcloud-room``."""
 
 from pcloud.api import call as api_call
-from pcloud.api.policies import others as rules
+from pcloud.api.policies import others
 from pcloud.api.schemas import types
 from pcloud.backend import flavors
 from pcloud import exception
@@ -73,6 +73,6 @@ def _pcloud(call: api_call.Call) -> pclouds.Head | None:
     """Return the Pcloud in the query, None for outside of Pclouds."""
     if 'pcloud' in call.query:
         return api_call.own(call, call.query['pcloud'])
-    if not call.can(rules.ROOM_SHOW_OUTSIDE):
-        raise exception.PolicyForbids(rule=rules.ROOM_SHOW_OUTSIDE)
+    if not call.can(others.ROOM_SHOW_OUTSIDE):
+        raise exception.PolicyForbids(rule=others.ROOM_SHOW_OUTSIDE)
     return None

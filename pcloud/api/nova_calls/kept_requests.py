@@ -24,7 +24,7 @@ from pcloud.backend.cells import shelved_servers
 from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud.rules.placing import colocation
-from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import hints
 
 
 def check(call: dispatch.NovaCall) -> None:
@@ -58,7 +58,7 @@ def _check_unshelve(
         `exception.InvalidHint`, `exception.Unavailable` when the server's cell
         is silent
     """
-    home = hint_rules.pcloud_id(spec.hints)
+    home = hints.pcloud_id(spec.hints)
     if home is None:
         return
     server = call.arguments['id']

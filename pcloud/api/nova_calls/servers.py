@@ -35,7 +35,7 @@ from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import growing_launches
 from pcloud.api.nova_calls import images
 from pcloud.api.nova_calls import shown_hints
-from pcloud.api.policies import others as rights
+from pcloud.api.policies import others
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import launch_rows
 from pcloud import exception
@@ -192,7 +192,7 @@ def without_secrets(
     response = request.get_response(application)
     body = response.body
     shown = shown_hints.without_secrets(body, lambda: rbac.allow(
-        request.environ['nova.context'], rights.CONSTRAINTS_HOST, None))
+        request.environ['nova.context'], others.CONSTRAINTS_HOST, None))
     # The length of the answer is counted anew where the body is replaced.
     if shown is not body:
         response.body = shown

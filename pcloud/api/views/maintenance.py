@@ -2,10 +2,10 @@
 """How the maintenance of a host is shown."""
 
 from pcloud.api.views import times
-from pcloud.rules.moving import maintenance_windows as rules
+from pcloud.rules.moving import maintenance_windows
 
 
-def show(maintenance: rules.Maintenance) -> dict:
+def show(maintenance: maintenance_windows.Maintenance) -> dict:
     """Return a maintenance, with the reason."""
     return {'from': times.shown_seconds(maintenance.begin),
             'until': times.shown_seconds(maintenance.end),

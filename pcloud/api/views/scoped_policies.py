@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pcloud import exception
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
-from pcloud.rules.placing import constraints as rules
-from pcloud.rules.placing import default_pcloud as rules_of_default
+from pcloud.rules.placing import constraints
+from pcloud.rules.placing import default_pcloud
 
 
 def head(policy: scoped_policies.Policy) -> dict:
@@ -23,12 +23,12 @@ def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:
 
     :param counting: the scope, and the stored default
     """
-    scope, stored = counting or (None, rules_of_default.written(None))
+    scope, stored = counting or (None, default_pcloud.written(None))
     try:
-        value = rules_of_default.read(stored)
+        value = default_pcloud.read(stored)
         shown = None if value is None else value.members
     except exception.InvalidValue:
-        shown = {**rules_of_default.shown(stored)}
+        shown = {**default_pcloud.shown(stored)}
     return {'default_pcloud': shown, 'default_pcloud_source': scope}
 
 
@@ -42,7 +42,7 @@ def unusable(
     whose = (f'project {scope_id}, which is no tenant'
              if scope == scoped_policies.PROJECT else
              f'every project but the tenants ({tenants})')
-    fate = ('start outside of Pclouds' if mode == rules_of_default.PREFER
+    fate = ('start outside of Pclouds' if mode == default_pcloud.PREFER
             else 'are refused')
     return (f'Servers without a hint of {whose} of Pcloud {pcloud_id} '
             f'{fate}.')
@@ -54,26 +54,26 @@ def show(policy: scoped_policies.Policy) -> dict:
     The real host that an administrator may have named is not shown.
     """
     return {**head(policy),
-            'constraints': rules.text({
+            'constraints': constraints.text({
                 key: value for key, value in policy.constraints.items()
-                if key != rules.HOST}),
+                if key != constraints.HOST}),
             'customer_keys': [str(key) for key in policy.customer_keys]}
 
 
 def detail(policy: scoped_policies.Policy) -> dict:
     """Return a policy with system keys, for administrators."""
     return {**show(policy),
-            'constraints': rules.text(policy.constraints),
+            'constraints': constraints.text(policy.constraints),
             'system_keys': [str(key) for key in policy.system_keys]}
 
 
-def setting(constraint: rules.Setting) -> dict:
+def setting(constraint: constraints.Setting) -> dict:
     """Return an effective constraint, for administrators."""
     return {'key': constraint.key, 'value': constraint.value,
             'source': constraint.source}
 
 
-def open_setting(constraint: rules.Setting) -> dict:
+def open_setting(constraint: constraints.Setting) -> dict:
     """Return an effective constraint for the owner of a Pcloud.
 
     The value is None where the owner may not see the value.

@@ -18,7 +18,7 @@ import dataclasses
 import itertools
 from pcloud.planning.programs import integer_programs
 from pcloud.planning.programs import relocation
-from pcloud.planning.programs import relocation_order as orders
+from pcloud.planning.programs import relocation_order
 
 _OUT, _INTO, _EMPTY, _NEW = 'out', 'into', 'empty', 'new'
 _Name = tuple
@@ -34,7 +34,7 @@ class Answer:
     :ivar impossible: whether it is proven that there are no values
     """
 
-    flows: Sequence[orders.Flows] | None = None
+    flows: Sequence[relocation_order.Flows] | None = None
     proven: bool = False
     impossible: bool = False
 
@@ -203,9 +203,9 @@ class _Program:
     def _gains(self, weights: Mapping[_Name, int]) -> list[int]:
         return [weights.get(name, 0) for name in self._number]
 
-    def flows(self, values: Sequence[int]) -> list[orders.Flows]:
+    def flows(self, values: Sequence[int]) -> list[relocation_order.Flows]:
         """Return the flows in values, step after step."""
-        return [orders.net(*(
+        return [relocation_order.net(*(
             [[self._value(values, (what, host, kind, step))
               for host in self._hosts] for kind in self._kinds]
             for what in (_OUT, _INTO))) for step in self._steps]

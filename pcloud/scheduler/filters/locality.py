@@ -17,7 +17,7 @@ from pcloud.backend.cells import servers
 from pcloud import exception
 from pcloud.objects.placing import host_attributes as inherited
 from pcloud.rules.placing import attributes as attribute_rules
-from pcloud.rules.placing import locality as rules
+from pcloud.rules.placing import locality
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
@@ -33,7 +33,7 @@ _NOWHERE = ('no host that could take the server is where the hints near and '
 class LocalityFilter(base.ListFilter):
     """Keep hosts near to or far from servers of the same project.
 
-    `rules.placing.locality.passing_hosts` decides which hosts are kept. The
+    `locality.placing.locality.passing_hosts` decides which hosts are kept. The
     hosts of servers and the servers of tags are looked up once per request. A
     strict wish which no host can meet ends the request, so the server's fault
     states the reason.
@@ -59,7 +59,7 @@ class LocalityFilter(base.ListFilter):
 
         A preference ignores servers whose cell does not answer.
         """
-        wish = rules.wish(request.scheduler_hints(spec))
+        wish = locality.wish(request.scheduler_hints(spec))
         if wish is None:
             return host_states
         if siblings.are_several(spec):
@@ -81,13 +81,13 @@ class LocalityFilter(base.ListFilter):
             `exception.HostsRefused` when the reason is the same for all
             hosts
         """
-        wish = rules.wish(request.scheduler_hints(spec))
+        wish = locality.wish(request.scheduler_hints(spec))
         if wish is None:
             return [None] * len(host_states)
         places = _places(host_states, spec, wish)
         hosts = [host_state.host for host_state in host_states]
         known_hosts = [host for host in hosts if host not in places.silent]
-        stages = rules.stages(
+        stages = locality.stages(
             known_hosts, places.racks, places.near, places.far, wish.strict)
         return reasons.of_stages(hosts, [
             (_fallen(text, places.racks), rest)
@@ -118,7 +118,7 @@ class _Places:
 
 def _passing_hosts(
     host_states: Sequence[host_manager.HostState],
-    spec: objects.RequestSpec, wish: rules.Wish,
+    spec: objects.RequestSpec, wish: locality.Wish,
 ) -> frozenset[str]:
     """Return the service hosts that are kept.
 
@@ -126,7 +126,7 @@ def _passing_hosts(
         strict wish cannot be met
     """
     places = _places(host_states, spec, wish)
-    hosts = rules.passing_hosts(
+    hosts = locality.passing_hosts(
         [host_state.host for host_state in host_states
          if host_state.host not in places.silent],
         places.racks, places.near, places.far, wish.strict)
@@ -137,7 +137,7 @@ def _passing_hosts(
 
 def _hosts_for_several(
     host_states: Sequence[host_manager.HostState],
-    spec: objects.RequestSpec, wish: rules.Wish,
+    spec: objects.RequestSpec, wish: locality.Wish,
 ) -> frozenset[str]:
     """Return the service hosts for a server of a multi-create.
 
@@ -159,7 +159,7 @@ def _hosts_for_several(
     # single server would be refused if these were the best.
     hosts = [host_state.host for host_state in candidates
              if host_state.host not in places.silent]
-    rule = rules.strict_levels if wish.strict else rules.levels
+    rule = locality.strict_levels if wish.strict else locality.levels
     levels = {host: level for host, level in zip(
         hosts, rule(hosts, places.racks, near, far), strict=True)
         if level is not None}
@@ -170,12 +170,12 @@ def _hosts_for_several(
 
 
 def _own_tags(
-    spec: objects.RequestSpec, wish: rules.Wish,
+    spec: objects.RequestSpec, wish: locality.Wish,
 ) -> frozenset[str]:
     """Return the tags, as hints name tags, of the servers of a request."""
     if not wish.tags():
         return frozenset()
-    return frozenset(map(rules.tag, servers.requested_tags(
+    return frozenset(map(locality.tag, servers.requested_tags(
         nova_context.get_admin_context(), spec.instance_uuid)))
 
 
@@ -192,7 +192,7 @@ def _fallen(
 
 def _places(
     host_states: Sequence[host_manager.HostState],
-    spec: objects.RequestSpec, wish: rules.Wish,
+    spec: objects.RequestSpec, wish: locality.Wish,
 ) -> _Places:
     """Look up the hosts and racks for a wish.
 
@@ -209,20 +209,20 @@ def _places(
                              wish.tags(), but=own)
     except exception.Unavailable:
         raise _refusal(_SILENT)
-    known = rules.Known({
+    known = locality.Known({
         **{uuid: [host] if host else [] for uuid, host
            in named_servers.servers.items() if uuid != own},
-        **{rules.tag(tag): named_servers.tagged.get(tag, [])
+        **{locality.tag(tag): named_servers.tagged.get(tag, [])
            for tag in wish.tags()}})
     if wish.strict:
         if _silent_cells(wish.near, named_servers):
             raise _refusal(_SILENT)
         if own not in named_servers.placed:
-            rules.check_known(wish, known)
-    expected = rules.Known({
+            locality.check_known(wish, known)
+    expected = locality.Known({
         **{uuid: hosts for uuid, hosts in named_servers.expected.items()
            if uuid != own},
-        **{rules.tag(tag): hosts for tag, hosts
+        **{locality.tag(tag): hosts for tag, hosts
            in named_servers.expected_tagged.items()}})
     near, far = (known.hosts(named) + expected.hosts(named)
                  for named in (wish.near, wish.far))
@@ -234,13 +234,13 @@ def _silent_cells(
     named: Sequence[str], named_servers: servers.NamedServers,
 ) -> frozenset[str]:
     """Return the silent cells which may have named servers."""
-    has_tag = any(map(rules.is_tag, named))
+    has_tag = any(map(locality.is_tag, named))
     return frozenset(cell for cell, there in named_servers.silent.items()
                      if has_tag or not there.isdisjoint(named))
 
 
 def _silent_hosts(
-    host_states: Sequence[host_manager.HostState], wish: rules.Wish,
+    host_states: Sequence[host_manager.HostState], wish: locality.Wish,
     named_servers: servers.NamedServers,
 ) -> frozenset[str]:
     """Return the candidates which may have servers to be far from.

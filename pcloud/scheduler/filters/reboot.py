@@ -12,7 +12,7 @@ from nova.scheduler import host_manager
 from oslo_config import cfg
 
 from pcloud import exception
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
 from pcloud.scheduler import host_attributes
@@ -52,10 +52,10 @@ class RebootFilter(base.ListFilter):
         if not days:
             return host_states
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
-        dates = host_attributes.values(host_states, rules.REBOOT)
+        dates = host_attributes.values(host_states, attributes.REBOOT)
         hosts = [host_state for host_state, date
                  in zip(host_states, dates, strict=True)
-                 if not rules.reboots_within(date, moment, span)]
+                 if not attributes.reboots_within(date, moment, span)]
         if not hosts:
             raise exception.HostsRefused(
                 'Each host that could take the server is rebooted within '
@@ -72,5 +72,5 @@ class RebootFilter(base.ListFilter):
         return [
             reasons.open_to_all(f'it is rebooted within {days} days',
                                 f'at {date:%Y-%m-%dT%H:%M:%SZ}')
-            if rules.reboots_within(date, moment, span) else None
-            for date in host_attributes.values(host_states, rules.REBOOT)]
+            if attributes.reboots_within(date, moment, span) else None
+            for date in host_attributes.values(host_states, attributes.REBOOT)]

@@ -10,7 +10,7 @@ from nova import objects
 from nova.scheduler import weights
 from oslo_config import cfg
 
-from pcloud.rules.placing import affinity as rules
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler import request_keys
 from pcloud.scheduler import siblings
@@ -58,7 +58,7 @@ class AffinityWeigher(base.RankWeigher):
         last = CONF.pcloud.msav_steps
         customer = affinity_scores.customer(hosts, weight_properties, wished)
         levels = siblings.standings(weight_properties, hosts)
-        return base.telling_apart(rules.ranks([
+        return base.telling_apart(affinity.ranks([
             ((*level, last if number is None else number), score)
             for level, number, score in zip(
                 levels, numbers, customer, strict=True)]))

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 from pcloud.scheduler.weights import base
 
 
@@ -14,11 +14,11 @@ class HardwareClassWeigher(base.AttributeWeigher):
     Rule: reference-attributes-hardware
     """
 
-    attribute = rules.HARDWARE
+    attribute = attributes.HARDWARE
     option = 'hardware_class_weight_multiplier'
 
     def value_scores(
         self, values: list[float | None], counts: Sequence[int],
     ) -> list[float]:
         """Return a score from 0 to 1 for each class."""
-        return rules.hardware_scores(values)
+        return attributes.hardware_scores(values)

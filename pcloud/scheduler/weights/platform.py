@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 from pcloud.scheduler.weights import base
 
 
@@ -23,11 +23,11 @@ class PlatformWeigher(base.AttributeWeigher):
     Rule: reference-attributes-platform
     """
 
-    attribute = rules.PLATFORM
+    attribute = attributes.PLATFORM
     option = 'platform_weight_multiplier'
 
     def value_scores(
-        self, values: list[rules.Platform | None], counts: Sequence[int],
+        self, values: list[attributes.Platform | None], counts: Sequence[int],
     ) -> list[float]:
         """Return a score from 0 to 1 for each platform."""
-        return rules.platform_scores(values, counts)
+        return attributes.platform_scores(values, counts)

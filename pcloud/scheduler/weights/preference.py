@@ -10,7 +10,7 @@ from fractions import Fraction
 from nova import objects
 from nova.scheduler import weights
 
-from pcloud.rules.placing import affinity as rules
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import siblings
 from pcloud.scheduler.weights import base
 
@@ -45,4 +45,4 @@ class PreferenceWeigher(base.RankWeigher):
             weight_properties, [weighed.obj for weighed in weighed_obj_list])
         if len(set(standings)) == 1:
             return []
-        return rules.ranks([(standing, _EQUAL) for standing in standings])
+        return affinity.ranks([(standing, _EQUAL) for standing in standings])

@@ -7,7 +7,7 @@ import datetime
 
 from oslo_config import cfg
 
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 from pcloud.scheduler import host_attributes
 from pcloud.scheduler.weights import base
 
@@ -32,13 +32,13 @@ class RebootWeigher(base.AttributeWeigher):
     Rule: reference-attributes-reboot
     """
 
-    attribute = rules.REBOOT
+    attribute = attributes.REBOOT
     option = 'reboot_weight_multiplier'
 
     def value_scores(
         self, values: list[datetime.datetime | None], counts: Sequence[int],
     ) -> list[float]:
         """Return a score from 0 to 1 for each date."""
-        return rules.reboot_scores(
+        return attributes.reboot_scores(
             values, host_attributes.now(),
             datetime.timedelta(days=CONF.pcloud.reboot_bucket_days))

@@ -13,7 +13,7 @@ import tempfile
 
 import testtools
 
-from pcloud.tests.benchmarks import __main__ as runner
+from pcloud.tests.benchmarks import __main__
 from pcloud.tests.benchmarks import results
 from pcloud.tests.concurrency import mariadb
 
@@ -53,6 +53,6 @@ class BenchmarkTest(testtools.TestCase):
 class FailingTest(testtools.TestCase):
 
     def test_what_a_part_has_printed_is_kept(self):
-        part = runner.run('no_such_part', 'small')
+        part = __main__.run('no_such_part', 'small')
         self.assertIn('No module named', part.error)
         self.assertEqual([], part.rows)

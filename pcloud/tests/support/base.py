@@ -27,7 +27,7 @@ from nova.tests.functional import integrated_helpers
 from placement import db_api as placement_db
 import sqlalchemy as sa
 
-from pcloud import conf as pcloud_conf
+from pcloud import conf
 from pcloud import names
 from pcloud.objects import host_resources
 from pcloud.planning.programs import solvers
@@ -188,7 +188,7 @@ class PcloudTestCase(
 
     def _configure(self):
         # Filters do it when they are loaded, which may be later.
-        pcloud_conf.register_opts(CONF)
+        conf.register_opts(CONF)
         folder = pathlib.Path(self.useFixture(
             fixtures.TempDir()).path)
         original = paste.installed('nova', 'etc/nova/api-paste.ini')

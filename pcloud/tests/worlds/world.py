@@ -22,7 +22,7 @@ from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import graph as graphs
 from pcloud.tests.worlds import places
 from pcloud.tests.worlds import ranks
-from pcloud.tests.worlds import turns as turns_
+from pcloud.tests.worlds import turns
 
 # How often the turn may go to another actor while an actor could go on, where
 # a world is too large to be explored whole; None for any number.
@@ -78,9 +78,9 @@ class WorldTestCase(base.PcloudTestCase):
                 self.answers.setdefault(name, []).append(
                     response.status_code)
                 self.assertLess(response.status_code, 500, response.text)
-        return turns_.Actor(name, work)
+        return turns.Actor(name, work)
 
-    def explore(self, *actors: turns_.Actor) -> graphs.Graph:
+    def explore(self, *actors: turns.Actor) -> graphs.Graph:
         """Let actors go on in every order, and check each state.
 
         :returns: the graph of the states

@@ -19,7 +19,7 @@ from oslo_utils.fixture import uuidsentinel as uuids
 from pcloud.api.nova_calls import images
 from pcloud.backend.cells import computes
 from pcloud.objects.placing import affinity_keys
-from pcloud.rules.placing import affinity as rules
+from pcloud.rules.placing import affinity
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import affinity as filters_affinity
 from pcloud.scheduler import memo
@@ -330,7 +330,7 @@ class LoadTest(AffinityTestCase):
         for known, expected in ((listed, '0.05'), (None, '0'), ([], '0')):
             host.metrics = known
             self.assertEqual([Fraction(expected)], affinity_scores.system(
-                [host], memo.CompiledKeys({'#LOAD': rules.Key(
+                [host], memo.CompiledKeys({'#LOAD': affinity.Key(
                     '#LOAD', Fraction(1), Fraction(1))}, {})))
 
 

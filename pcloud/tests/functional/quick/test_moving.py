@@ -11,7 +11,7 @@ from nova import objects
 from nova.objects import fields
 from oslo_utils import timeutils
 
-from pcloud.api.policies import hosts as policies
+from pcloud.api.policies import hosts
 from pcloud.backend.calls import server_calls
 from pcloud import names
 from pcloud.rules.moving import moves
@@ -160,7 +160,7 @@ class LiveTest(MovingTestCase):
     def test_user_who_may_not_move(self):
         self.start()
         before = self.dump()
-        with self.forbid(policies.MOVE):
+        with self.forbid(hosts.MOVE):
             answer = self.put('a', move='live')
         self.assertEqual(403, answer.status_code, answer.text)
         self.assertEqual(before, self.dump())

@@ -14,7 +14,7 @@ from pcloud.backend.calls import placement
 from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.planning import host_states
-from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import hints
 from pcloud.scheduler.filters import constraints
 from pcloud.tests.functional.quick import test_constraints
 from pcloud.tests.functional.quick import test_host_resources
@@ -177,7 +177,7 @@ class ServersTest(PlacementConstraintsTestCase):
         return conductor.make(
             self.context, objects.Flavor.get_by_flavor_id(self.context, '1'),
             conductor.no_image(), base.ALICE,
-            {hint_rules.CONSTRAINTS: [written], **more})
+            {hints.CONSTRAINTS: [written], **more})
 
     def test_one_call_of_placement(self):
         """However many hosts there are; and none that is not needed."""
@@ -200,7 +200,7 @@ class ServersTest(PlacementConstraintsTestCase):
         """Each constraint with its level, and what the host has."""
         self.set_policy('cloud', 'default', f'resource:{FPGA}=4')
         spec = self._spec(f'trait:{FAST}=required', **{
-            hint_rules.IMAGE_CONSTRAINTS_RECORD: [f'trait:{OLD}=forbidden']})
+            hints.IMAGE_CONSTRAINTS_RECORD: [f'trait:{OLD}=forbidden']})
         states = host_states.load(
             self.context, ['node-1', 'node-3', 'node-4'])
         outcome = filtering.outcome(
@@ -274,7 +274,7 @@ class ImagesTest(PlacementConstraintsTestCase):
         spec = objects.RequestSpec.get_by_instance_uuid(
             self.context, server['id'])
         self.assertEqual(['ram=8G'], spec.scheduler_hints[
-            hint_rules.IMAGE_CONSTRAINTS_RECORD])
+            hints.IMAGE_CONSTRAINTS_RECORD])
         self.assertNotIn('_pcloud', self.alice.call(
             'GET', f'/servers/{server["id"]}').text)
 

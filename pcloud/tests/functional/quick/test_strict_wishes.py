@@ -17,7 +17,7 @@ from pcloud.backend.calls import placement
 from pcloud.backend.cells import expected_places
 from pcloud import exception
 from pcloud import names
-from pcloud.rules import turns as turn_rules
+from pcloud.rules import turns
 from pcloud.scheduler import strict_turns
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
@@ -175,7 +175,7 @@ class TurnsTest(StrictTestCase):
 
     def _turn(self, seconds):
         now = int(strict_turns.time.time())
-        return turn_rules.Turn('0' * 8, now + seconds).text()
+        return turns.Turn('0' * 8, now + seconds).text()
 
     def test_turn_of_a_scheduler_that_has_died(self):
         self.boot(self.alice, self.hints, tags=['db'])

@@ -16,7 +16,7 @@ from oslo_utils import timeutils
 import testtools
 
 from pcloud.explain import filtering
-from pcloud.scheduler import filters as ours
+from pcloud.scheduler import filters
 
 NOW = datetime.datetime(2026, 12, 1, tzinfo=datetime.UTC)
 LONG_AGO = datetime.datetime(2025, 11, 30, tzinfo=datetime.UTC)
@@ -91,7 +91,7 @@ class LoadTest(_TestCase):
                          list(map(filtering.is_explained, found.filters)))
 
     def test_every_filter_of_ours_is_explained(self):
-        for each in ours.all_filters():
+        for each in filters.all_filters():
             self.assertTrue(filtering.is_explained(each()), each)
 
     def test_not_available(self):
@@ -191,7 +191,7 @@ class OutcomeTest(_TestCase):
             (['h0', 'h1', 'h2'],
              {'h3': (text, 'at 2026-12-05T12:00:00Z', text)}),
             self._told(
-                ours.reboot.RebootFilter(), _host('h0'),
+                filters.reboot.RebootFilter(), _host('h0'),
                 _host('h1', **{key: '2026-12-09T00:00:00Z'}),
                 _host('h2', **{key: '2026-11-09T00:00:00Z'}),
                 _host('h3', **{key: '2026-12-05T12:00:00Z'})))
@@ -204,7 +204,7 @@ class OutcomeTest(_TestCase):
             flavor=objects.Flavor(memory_mb=512))
         for hosts, expected in (([host, other], [host]), ([other], [])):
             found = filtering.outcome(
-                ours.free_memory.FreeMemoryFilter(), hosts, spec)
+                filters.free_memory.FreeMemoryFilter(), hosts, spec)
             self.assertEqual(hosts, found.hosts)
             self.assertEqual(
                 expected, [each.host_state for each in found.unknown])

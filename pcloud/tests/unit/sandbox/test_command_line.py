@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from pcloud_sandbox import cli as sandbox
+from pcloud_sandbox import cli
 from pcloud_sandbox import command
 from pcloud_sandbox.configuration import parts
 from pcloud_sandbox.configuration import settings
@@ -20,12 +20,12 @@ class ParseTest(unittest.TestCase):
 
     def test_dir_before_or_after_the_verb(self):
         for argv in (['--dir', 'd', 'up'], ['up', '--dir', 'd']):
-            args = sandbox.parse(argv)
+            args = cli.parse(argv)
             self.assertEqual(pathlib.Path('d'), args.dir)
             self.assertEqual(6, args.hosts)
 
     def test_command_is_left_alone(self):
-        args = sandbox.parse(
+        args = cli.parse(
             ['run', '--as', 'bob', '--', 'x', '--hosts', '9', '--', '-y'])
         self.assertEqual(['x', '--hosts', '9', '--', '-y'], args.command)
         self.assertEqual(('bob', 6), (args.user, args.hosts))
@@ -35,7 +35,7 @@ class ParseTest(unittest.TestCase):
                      ['up', '--hosts', '0'], ['sideways']):
             with self.subTest(argv), self.assertRaises(SystemExit) as seen:
                 with contextlib.redirect_stderr(io.StringIO()):
-                    sandbox.parse(argv)
+                    cli.parse(argv)
             self.assertEqual(2, seen.exception.code)
 
 
@@ -46,7 +46,7 @@ class MainTest(unittest.TestCase):
         with contextlib.redirect_stderr(shown), \
                 contextlib.redirect_stdout(shown), \
                 mock.patch('signal.signal'):
-            status = sandbox.main(list(argv))
+            status = cli.main(list(argv))
         return status, shown.getvalue()
 
     def test_not_installed(self):
