@@ -11,7 +11,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-suites=(long lost_calls random worlds sandbox commands cloud soak eventlet)
+suites=(long lost_calls random mariadb worlds sandbox commands cloud soak eventlet)
 
 tests() {
     local folder=$1
@@ -28,6 +28,11 @@ run() {
             stestr --test-path="./pcloud/tests/functional/$suite" \
                 --group-regex 'pcloud.tests.functional.long.[a-z_]+' \
                 run --concurrency=2 --slowest "$@"
+            ;;
+        mariadb)
+            [ $# -gt 0 ] || set -- functional.quick
+            PCLOUD_TEST_DATABASE=${PCLOUD_TEST_DATABASE:-mysql+pymysql://root:@127.0.0.1} \
+                tests functional --concurrency=2 "$@"
             ;;
         worlds)
             tests worlds --concurrency=2 "$@"
