@@ -137,7 +137,7 @@ class LocalityTest(LocalityTestCase):
                 ({'far': None}, "far: 'None' is not right"),
                 ({'far': 'tag:web', 'locality': 'hard'},
                  "locality: 'hard' is not right; it has to be 'strict'"),
-                ({'locality': ['strict', 'Strict']}, 'locality=Strict')):
+                ({'locality': ['strict', 'Strict']}, "locality: 'Strict'")):
             self.assertIn(expected, self._refusal(hints))
         self.assertEqual([], self.alice.call_json(
             'GET', '/servers?name=new')['servers'])

@@ -17,6 +17,7 @@ from pcloud import exception
 from pcloud.moving import maintenance_reactions
 from pcloud import names
 from pcloud.objects import allocation
+from pcloud.objects import host_removal
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import kills
 from pcloud.tests.support import outages
@@ -307,7 +308,7 @@ class ReplaceTest(PolicyTestCase):
         self.announce()
         name = self.replacement()
         self.assertEqual(2, self.in_use())
-        with mock.patch.object(maintenance_reactions.hosts, 'release'):
+        with mock.patch.object(host_removal, 'release'):
             self.withdraw()
         self.assertEqual({'a': 'enabled', 'b': 'disabled', name: 'draining'},
                          self.names())
@@ -378,7 +379,7 @@ class ReplaceTest(PolicyTestCase):
         self.limit(2)
         self.announce()
         name = self.replacement()
-        with mock.patch.object(maintenance_reactions.hosts, 'release'):
+        with mock.patch.object(host_removal, 'release'):
             self.withdraw()
             self.assertEqual('draining', self.names()[name])
             self.announce()
