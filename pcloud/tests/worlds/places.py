@@ -71,8 +71,10 @@ _QUESTIONS = (
     (isolation, 'closed_of'), (computes, 'load'),
     (emptiness, 'occupants'), (arrivals, 'awaited'), (journal, 'dues'),
     (quotas, 'check'))
-# Rooms whose functions keep nothing: readings are forgotten at the return.
-_FORGETTING = ('pcloud.backend.', 'pcloud.objects.')
+# Rooms, and modules of rooms, whose functions keep nothing: readings are
+# forgotten at the return.
+_FORGETTING = ('pcloud.backend.', 'pcloud.objects.', 'pcloud.moving.drains',
+               'pcloud.moving.maintenance')
 # The steps of a build in Nova: the request is in the database, hosts are
 # filtered, a host is claimed, the server is built, and built again after a
 # failure. No thread holds a lock of Nova at these places.
