@@ -67,7 +67,8 @@ class TextTest(shared_cloud.SharedCloudTestCase):
         """No server stays in BUILD for ever, and its fault says why."""
         for said, told in (
                 ({'pcloud': LONE}, r'pcloud=x\ud800'),
-                ({'near': ['tag:a'], 'locality': LONE}, r"locality: 'x\ud800'"),
+                ({'near': ['tag:a'], 'locality': LONE},
+                 r"locality: 'x\ud800'"),
                 ({'near': [f'tag:{LONE}'], 'locality': 'strict'},
                  r'known as tag:x\ud800'),
                 ({'constraints': f'rack={LONE}'}, r'rack=x\ud800'),
