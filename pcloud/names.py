@@ -148,6 +148,14 @@ def replaces_key(host: str) -> str:
     return REPLACES_PREFIX + host
 
 
+def keys_of_maintenance(host: str) -> list[str]:
+    """Return the keys of a Pcloud that end with the membership of a host.
+
+    :param host: the service host
+    """
+    return [reaction_key(host), replaces_key(host)]
+
+
 def node_key(host: str) -> str:
     """Return the metadata key of a service host's compute node.
 

@@ -19,6 +19,7 @@ from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import rows
 from pcloud.backend.aggregates import sticky_copies
 from pcloud.backend.calls import placement
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import due
 from pcloud.backend import flavors
@@ -153,7 +154,7 @@ def _of_placement(
     context: nova_context.RequestContext, closed: list[rows.Aggregate],
 ) -> Iterator[Remainder]:
     """Yield the nodes that Placement alone has in pools and Pclouds."""
-    nodes, _ = computes.known_nodes(context, _hosts(closed))
+    nodes, _ = compute_nodes.known_nodes(context, _hosts(closed))
     known = {node.uuid for node in nodes.values()}
     uuids = [aggregate.uuid for aggregate in closed]
     providers: dict[str, str] = {}

@@ -14,6 +14,7 @@ from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud.backend.calls import placement
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend.cells import consumers
 from pcloud.backend.changes import change
@@ -24,7 +25,6 @@ from pcloud import exception
 from pcloud.moving import maintenance
 from pcloud import names
 from pcloud.objects import emptiness
-from pcloud.objects import host_removal
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.placing import access
@@ -65,7 +65,7 @@ def settle_stateless(
         replacements.end(written, aggregate.id, host)
         written.drop(aggregate.id, [
             names.node_key(host), names.drain_key(node),
-            *host_removal.keys_of_maintenance(host),
+            *names.keys_of_maintenance(host),
             *(names.host_key(name) for name, its
               in names.hosts(metadata).items() if its == node),
             names.own_ratios_key(node)])
@@ -279,7 +279,8 @@ def give_back_ratio(
     value = aggregate.metadata[key]
     own = readings.own_ratios(aggregate.metadata, node)
     host = next((host for host, name in
-                 computes.every_node(context).values() if name == node), None)
+                 compute_nodes.every_node(context).values()
+                 if name == node), None)
 
     def work(written: writes.Rows) -> bool:
         if (node in written.nodes(aggregate.id) or
@@ -319,7 +320,7 @@ def have_placement_forget(
     context: nova_context.RequestContext,
 ) -> str:
     """Remove a membership unknown to Nova from Placement."""
-    host = computes.every_node(context).get(provider, (None, None))[0]
+    host = compute_nodes.every_node(context).get(provider, (None, None))[0]
     if host is None:
         _forget(context, provider, aggregate.uuid)
         return 'Placement has forgotten it'

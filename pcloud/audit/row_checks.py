@@ -22,6 +22,7 @@ from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import replacements
+from pcloud.rules import forms
 from pcloud.rules.moving import assignments
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints as hint_rules
@@ -185,7 +186,7 @@ def _check_unopened(known: Known) -> Iterator[findings.Finding]:
         pcloud = pclouds.get(pcloud_id)
         if pcloud is None or host not in pcloud.hosts:
             # The check of the values finds an unreadable id.
-            if hint_rules.is_pcloud_id(pcloud_id):
+            if forms.is_uuid(pcloud_id):
                 yield findings.KeyFinding(
                     'unopened-without-host', names.pcloud(pcloud_id),
                     names.unopened_key(host),

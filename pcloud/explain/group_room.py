@@ -17,6 +17,7 @@ from nova import exception as nova_exception
 from nova import objects
 
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend.cells import servers
 from pcloud import exception
@@ -178,7 +179,7 @@ def _serving_groups(
 ) -> int:
     """Return how many groups fit on the hosts that take servers."""
     fits = {uuid: capacity.fits(group, host) for uuid, host in hosts.items()}
-    serving = computes.serving_nodes(
+    serving = compute_nodes.serving_nodes(
         context, [uuid for uuid, groups in fits.items() if groups])
     closed = isolation.closed_among(context, set(serving.values()))
     return sum(fits[uuid] for uuid, host in serving.items()

@@ -23,6 +23,7 @@ from nova.scheduler import filters as host_filters
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.explain import conductor
 from pcloud.explain import filtering
@@ -116,7 +117,7 @@ def explain(
     manager = _Manager()
     conductor.look_up_group(context, spec)
     refusals = conductor.refusals(context, spec)
-    nodes = computes.every_node(context)
+    nodes = compute_nodes.every_node(context)
     try:
         offer = offers.ask(context, spec, manager)
     except nova_exception.NoValidHost as error:

@@ -29,8 +29,8 @@ from pcloud import exception
 from pcloud.growth import free_capacity
 from pcloud.growth import growth_turns
 from pcloud import names
-from pcloud.objects import allocation
 from pcloud.objects import allocation_ratios
+from pcloud.objects.changing_hands import allocation
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
 from pcloud.objects import pclouds

@@ -35,7 +35,7 @@ from pcloud.growth import free_capacity as rooms
 from pcloud.growth import growth_turns as growth_turn
 from pcloud.growth import joining
 from pcloud.growth import rights
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.objects import pclouds
 from pcloud.rules.placing import default_pcloud
 from pcloud.rules.placing import hints

@@ -21,6 +21,7 @@ from oslo_utils import timeutils
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.cells import host_counts
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
@@ -164,7 +165,7 @@ def drains(context: nova_context.RequestContext) -> dict[str, int]:
     """
     found = collections.Counter({OPEN: 0, OVERDUE: 0})
     now = timeutils.utcnow_ts()
-    for state, text in pcloud_rows.every_drain(context):
+    for state, text in step_rows.every_drain(context):
         drain = draining.of(state, text)
         if drain is not None:
             found[OVERDUE if drain.is_overdue(now) else OPEN] += 1

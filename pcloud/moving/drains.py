@@ -17,13 +17,14 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
 from pcloud.backend import outages
 from pcloud import names
-from pcloud.objects import host_removal
+from pcloud.objects.changing_hands import host_removal
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
@@ -55,7 +56,7 @@ def drained(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
 ) -> list[Drained]:
     """Return the drained hosts of a Pcloud; one query for none."""
-    return [(row, drain) for row in pcloud_rows.draining(
+    return [(row, drain) for row in step_rows.draining(
         context, pcloud.aggregate.id)
         if (drain := draining.of(row.state, row.drain)) is not None]
 

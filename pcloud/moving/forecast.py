@@ -14,6 +14,7 @@ from nova import context as nova_context
 from pcloud import exception
 from pcloud.moving import drain_plan
 from pcloud.moving import drains
+from pcloud.objects import host_states
 from pcloud.objects import hosts
 from pcloud.objects import looks
 from pcloud.objects import pclouds
@@ -91,7 +92,8 @@ def trial(
         drained with the same wish
     :raises: `exception.HostNotFound`
     """
-    host = hosts.drained(context, hosts.show(context, pcloud, name), wish)
+    host = host_states.drained(
+        context, hosts.show(context, pcloud, name), wish)
     seen = looks.seen(context)
     if not _moves(host):
         return Trial(_stuck(host, seen), {})

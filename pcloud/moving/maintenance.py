@@ -17,6 +17,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
@@ -153,11 +154,12 @@ def step(context: nova_context.RequestContext) -> None:
 
     Rule: reference-maintenance-steps
     """
-    _do(context, pool_rows.maintenances(context))
+    _do(context, maintenance_rows.maintenances(context))
 
 
 def _do(
-    context: nova_context.RequestContext, there: Sequence[pool_rows.Kept],
+    context: nova_context.RequestContext,
+    there: Sequence[maintenance_rows.Kept],
 ) -> None:
     """Close the hosts whose maintenance has begun, and open others again.
 
@@ -195,7 +197,7 @@ def _failure(
 
 
 def _close(
-    context: nova_context.RequestContext, row: pool_rows.Kept,
+    context: nova_context.RequestContext, row: maintenance_rows.Kept,
 ) -> None:
     """Disable the compute service of a host whose maintenance has begun."""
     compute_calls.close(context, row.host)
@@ -209,7 +211,7 @@ def _is_begun(context: nova_context.RequestContext, host: str) -> bool:
     now = timeutils.utcnow_ts()
     return any(
         found.has_begun(now) for row
-        in pool_rows.maintenances(context, hosts=[host])
+        in maintenance_rows.maintenances(context, hosts=[host])
         if (found := rules.of(row.value)) is not None)
 
 
@@ -228,7 +230,7 @@ def reopen(context: nova_context.RequestContext, host: str) -> bool:
 
 
 def _open(
-    context: nova_context.RequestContext, row: pool_rows.Kept,
+    context: nova_context.RequestContext, row: maintenance_rows.Kept,
     kept: rules.Kept,
 ) -> None:
     """Enable a compute service that a maintenance has disabled.
@@ -250,4 +252,4 @@ def _open(
     if not change.run(
             context, [journal.flavor_anchor(row.flavor_id)], work):
         # Another maintenance may have begun before the host was opened.
-        _do(context, pool_rows.maintenances(context, hosts=[row.host]))
+        _do(context, maintenance_rows.maintenances(context, hosts=[row.host]))

@@ -21,6 +21,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
@@ -33,7 +34,7 @@ from pcloud.backend import outages
 from pcloud.counters import allocations
 from pcloud import exception
 from pcloud import names
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
 from pcloud.objects import notifications
@@ -71,7 +72,7 @@ class _Subject:
     node: str
     name: str
     seen: str | None
-    announced: pool_rows.Kept | None
+    announced: maintenance_rows.Kept | None
 
     @property
     def maintenance(self) -> maintenance_rules.Maintenance | None:
@@ -111,7 +112,7 @@ class _Subject:
 
 def step(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    seen: Mapping[str, str], announced: Mapping[str, pool_rows.Kept],
+    seen: Mapping[str, str], announced: Mapping[str, maintenance_rows.Kept],
 ) -> None:
     """Begin and end reactions to maintenances, as far as possible.
 
@@ -139,7 +140,7 @@ def step(
 
 def _subjects(
     aggregate: rows.Aggregate, seen: Mapping[str, str],
-    announced: Mapping[str, pool_rows.Kept],
+    announced: Mapping[str, maintenance_rows.Kept],
 ) -> list[_Subject]:
     """Return the hosts for which something may be due.
 
@@ -310,7 +311,7 @@ def _replacement(
     if own is None or compute is None:
         return None
     flavor_id = own.metadata[names.FLAVOR_ID]
-    maintained = [row.host for row in pool_rows.maintenances(
+    maintained = [row.host for row in maintenance_rows.maintenances(
         context, flavor_id=flavor_id)]
     units = host_flavors.units(context, flavor_id)
     try:

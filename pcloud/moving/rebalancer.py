@@ -23,8 +23,8 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pcloud_rows
-from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
 from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import computes
@@ -208,7 +208,7 @@ class _Rebalance:
             self._context, self._pcloud)} | (
             targets - open_hosts.serving(
                 self._context, world.access).keys()) | (
-            {row.host for row in pool_rows.maintenances(
+            {row.host for row in maintenance_rows.maintenances(
                 self._context, hosts=sorted(targets))})
         for host in sorted(world.host_of[node] for node in nodes):
             if host in closed:

@@ -19,8 +19,8 @@ from oslo_config import cfg
 from oslo_log import log as logging
 from oslo_utils import timeutils
 
-from pcloud.backend.aggregates import pcloud_rows
-from pcloud.backend.aggregates import pool_rows
+from pcloud.backend.aggregates import maintenance_rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import past_moves
 from pcloud.backend.changes import journal
@@ -57,9 +57,9 @@ def step(
 
     Rule: reference-draining-steps, reference-maintenance-policy
     """
-    wishes = pcloud_rows.wishes(context, pcloud.aggregate.id)
+    wishes = step_rows.wishes(context, pcloud.aggregate.id)
     # Read afterwards: a reaction without a maintenance is over for certain.
-    announced = {row.host: row for row in pool_rows.maintenances(
+    announced = {row.host: row for row in maintenance_rows.maintenances(
         context, pcloud_id=pcloud.aggregate.id)}
     seen = names.reactions(wishes)
     if seen or names.replaced(wishes) or (
@@ -89,7 +89,7 @@ def _move(
         if drained:
             works.append(functools.partial(
                 _move_some, context, pcloud, drained))
-        if pcloud_rows.rebalance(context, pcloud.aggregate.id):
+        if step_rows.rebalance(context, pcloud.aggregate.id):
             works.append(functools.partial(
                 rebalancer.step, context, pcloud))
         if works:

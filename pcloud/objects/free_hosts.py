@@ -32,7 +32,6 @@ from pcloud import exception
 from pcloud import names
 from pcloud.objects import host_resources
 from pcloud.rules import forms
-from pcloud.rules.placing import choice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,16 +93,6 @@ def show(context: nova_context.RequestContext, flavor_id: str) -> Supply:
         for supply in _build(context, pool_rows.stock_of(context, flavor_id)):
             return supply
     raise exception.HostFlavorNotFound(host_flavor=flavor_id)
-
-
-def candidate(compute: computes.Compute) -> choice.Candidate:
-    """Return a host that no Pcloud has as a candidate for `choice`.
-
-    `host_counts.take` finds the same hosts serving.
-    """
-    return choice.Candidate(
-        host=compute.host, zone=compute.zone, up=compute.up,
-        enabled=compute.enabled and len(compute.nodes) == 1, allocated=False)
 
 
 def not_settled(

@@ -22,6 +22,7 @@ from oslo_log import log as logging
 
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.calls import placement
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud import exception
 from pcloud import names
@@ -176,7 +177,7 @@ def _read_pools(
         return {}
     aggregates = pool_rows.of_flavors(context, pools)
     wanted = frozenset().union(*(pool.hosts for pool in aggregates))
-    known, silent = computes.known_nodes(context, wanted)
+    known, silent = compute_nodes.known_nodes(context, wanted)
     # Databases that compare without case find other hosts too.
     nodes = {host: known[host] for host in wanted & known.keys()}
     try:

@@ -20,6 +20,7 @@ from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud.backend.calls import announce
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
@@ -358,7 +359,7 @@ def usages(
     """
     hosts = frozenset().union(*(
         pcloud.aggregate.hosts for pcloud in several))
-    nodes, silent = computes.known_nodes(context, hosts)
+    nodes, silent = compute_nodes.known_nodes(context, hosts)
     servers, silent_too = computes.known_instances(context, hosts)
     silent |= silent_too
     return {pcloud.id: _usage(

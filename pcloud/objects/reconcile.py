@@ -24,7 +24,7 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 import tenacity
 
-from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import inherited_metadata
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
@@ -344,13 +344,13 @@ def _notify(
         return
     pool = next(iter(pool_rows.of_hosts(context, [name])), None)
     action = due.REMOVED if event == due.REMOVED else due.ADDED
+    zones = inherited_metadata.zones_of_hosts(context, [name])
     notifications.host(context, action, notifications.HostEvent(
         pcloud_id=pcloud.metadata[names.ID],
         owner=pcloud.metadata.get(names.OWNER, ''), name=what.name or '',
         host_flavor=pool.metadata[names.FLAVOR_ID] if pool else None,
         units=pool and readings.units(pool.metadata) or 0,
-        availability_zone=availability_zones.of_hosts(context, [name]).get(
-            name, CONF.default_availability_zone),
+        availability_zone=zones.get(name, CONF.default_availability_zone),
         state=access.ENABLED if event in _REASONS else access.DISABLED,
         reason=_REASONS.get(event)))
     announce.notify(context, pcloud, (

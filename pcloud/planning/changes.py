@@ -17,6 +17,7 @@ from nova import context as nova_context
 from nova import objects
 
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend import flavors
 from pcloud.objects import free_hosts
@@ -105,7 +106,7 @@ def _new_host(
     units = quotas.show(context, pcloud.owner)
     there = [supply for supply in free_hosts.index(context)
              if _has_room(pcloud, supply.flavor.what, explanation.need)]
-    nodes, _ = computes.known_nodes(context, frozenset().union(*(
+    nodes, _ = compute_nodes.known_nodes(context, frozenset().union(*(
         supply.free_in(None) for supply in there)))
     fitting = [
         (supply.flavor, [

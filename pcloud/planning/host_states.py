@@ -17,7 +17,7 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud.backend.aggregates import rows
-from pcloud.backend.cells import computes
+from pcloud.backend.cells import compute_nodes
 from pcloud.objects import hosts as pcloud_hosts
 
 
@@ -39,7 +39,8 @@ def load(
                           metadata=dict(aggregate.metadata))
         for aggregate in rows.of_hosts(context, hosts)]
     states = []
-    for cell, (services, nodes) in computes.details(context, hosts).items():
+    there = compute_nodes.details(context, hosts)
+    for cell, (services, nodes) in there.items():
         service_of = {service['host']: service for service in services}
         for node in nodes:
             if node.host in service_of:

@@ -18,7 +18,7 @@ from nova import objects
 from nova.scheduler import host_manager
 
 from pcloud.backend.aggregates import isolation
-from pcloud.backend.cells import computes
+from pcloud.backend.cells import compute_nodes
 from pcloud.objects import free_hosts
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
@@ -161,7 +161,7 @@ def _offers(
         return []
     destination = objects.Destination(aggregates=[','.join(uuids)])
     known = candidates.free(context, bundle.classes[:1], destination)
-    nodes, _ = computes.known_nodes(context, frozenset().union(*(
+    nodes, _ = compute_nodes.known_nodes(context, frozenset().union(*(
         supply.free_in(None) for supply in supplies)))
     free = {supply.flavor.id: [
         host for host in sorted(supply.free_in(None) & nodes.keys())

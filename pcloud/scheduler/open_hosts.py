@@ -21,6 +21,7 @@ from nova import objects
 from nova.scheduler import utils
 
 from pcloud.backend.calls import placement
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend import complaints
 from pcloud import exception
@@ -46,7 +47,7 @@ def nodes(
     The call makes one query a cell. The hosts of a cell that does not answer
     take no servers.
     """
-    known, _ = computes.known_nodes(context, pcloud.hosts)
+    known, _ = compute_nodes.known_nodes(context, pcloud.hosts)
     return _open(pcloud, known)
 
 
@@ -102,7 +103,7 @@ def check_room(
         host
     :raises: `exception.PcloudUnusable`
     """
-    known, silent = computes.known_nodes(context, pcloud.hosts)
+    known, silent = compute_nodes.known_nodes(context, pcloud.hosts)
     if silent:
         return
     open_nodes = _open(pcloud, known).values()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from nova import context as nova_context
 from oslo_log import log as logging
 
-from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.changes import journal
 from pcloud.backend import outages
 from pcloud import exception
@@ -80,7 +80,7 @@ def _maintain(context: nova_context.RequestContext) -> None:
 
 def _drain(context: nova_context.RequestContext) -> None:
     """Do what is due for the hosts of every Pcloud with such hosts."""
-    for pcloud_id in pcloud_rows.with_steps(context):
+    for pcloud_id in step_rows.with_steps(context):
         # A pass through many Pclouds may be long.
         looks.note(context)
         try:

@@ -12,12 +12,13 @@ from pcloud.api import constraint_levels
 from pcloud.api.policies import hosts as policies
 from pcloud.api.views import hosts as views
 from pcloud.api import wishes
-from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import inherited_metadata
 from pcloud import exception
 from pcloud.moving import drains
 from pcloud.moving import forecast
-from pcloud.objects import allocation
-from pcloud.objects import host_removal
+from pcloud.objects.changing_hands import allocation
+from pcloud.objects.changing_hands import host_removal
+from pcloud.objects import host_states
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
@@ -72,7 +73,7 @@ def add(call: api_call.Call) -> dict:
             'host_flavor or constraints.')
     pcloud = api_call.own_head(call)
     if zone is not None:
-        availability_zones.check(call.context, zone)
+        inherited_metadata.check_zone(call.context, zone)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, wanted, call.body['host_flavor'], zone)
@@ -127,7 +128,7 @@ def update(call: api_call.Call) -> dict:
     pcloud = api_call.own_head(call)
     if state == draining.DRAINING:
         return {'host': _drain(call, pcloud, name)}
-    return {'host': _view(call)(hosts.set_state(
+    return {'host': _view(call)(host_states.set_state(
         call.context, pcloud, name, state))}
 
 
@@ -145,9 +146,9 @@ def _drain(call: api_call.Call, pcloud: pclouds.Head, name: str) -> dict:
         trial = forecast.trial(call.context, pcloud, name, wish,
                                body.get('together_with', ()))
         return views.tried(_view(call)(trial.host), trial.places)
-    # The answer is read before the change, as `hosts.drain` has it.
+    # The answer is read before the change, as `host_states.drain` has it.
     trial = forecast.trial(call.context, pcloud, name, wish)
-    hosts.drain(call.context, pcloud, name, wish)
+    host_states.drain(call.context, pcloud, name, wish)
     return _view(call)(trial.host)
 
 

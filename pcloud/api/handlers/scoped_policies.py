@@ -15,7 +15,7 @@ from pcloud.api.policies import scoped_policies as rules
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
 from pcloud.api import wishes
-from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import inherited_metadata
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud.objects import host_flavors
@@ -203,7 +203,7 @@ def _default(call: api_call.Call) -> dict[str, str]:
     if default.growth is not None:
         host_flavors.units(call.context, default.growth.host_flavor)
         if default.growth.zone is not None:
-            availability_zones.check(call.context, default.growth.zone)
+            inherited_metadata.check_zone(call.context, default.growth.zone)
     return stored
 
 

@@ -29,7 +29,7 @@ from oslo_utils import strutils
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.backend.aggregates import isolation
-from pcloud.backend.cells import computes
+from pcloud.backend.cells import compute_nodes
 from pcloud import exception
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
@@ -177,7 +177,7 @@ def _nodes(
     :raises: `exception.Unavailable` when the cell of a target does not answer
     """
     inside = [target for target in targets if target in pcloud.hosts]
-    nodes, silent = computes.known_nodes(context, inside)
+    nodes, silent = compute_nodes.known_nodes(context, inside)
     if silent:
         raise exception.Unavailable()
     return {name: node.hypervisor_hostname for name, node in nodes.items()}

@@ -11,22 +11,18 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
 import dataclasses
-import functools
 
 from nova.compute import vm_states
 from nova import context as nova_context
 from nova.db.main import api as main_db
 from nova.db.main import models
-from nova import objects
 from nova import servicegroup
 from oslo_config import cfg
 from oslo_log import log as logging
 import sqlalchemy as sa
 
-from pcloud.backend.aggregates import availability_zones
+from pcloud.backend.aggregates import inherited_metadata
 from pcloud.backend.cells import asking
 from pcloud import exception
 
@@ -38,16 +34,16 @@ LOG = logging.getLogger(__name__)
 MIGRATION_OVER = ('confirmed', 'reverted', 'error', 'failed', 'completed',
                   'cancelled', 'done')
 # What Nova reads of a service to tell whether the service is up.
-_STATE = (models.Service.host, models.Service.disabled,
-          models.Service.forced_down, models.Service.last_seen_up,
-          models.Service.created_at, models.Service.binary,
-          models.Service.topic)
-_STATE_KEYS = tuple(column.key for column in _STATE)
+STATE = (models.Service.host, models.Service.disabled,
+         models.Service.forced_down, models.Service.last_seen_up,
+         models.Service.created_at, models.Service.binary,
+         models.Service.topic)
+_STATE_KEYS = tuple(column.key for column in STATE)
 # In the order of the fields of `Node`.
-_NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
-         models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
-         models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
-         models.ComputeNode.local_gb, models.ComputeNode.local_gb_used)
+NODE = (models.ComputeNode.uuid, models.ComputeNode.hypervisor_hostname,
+        models.ComputeNode.vcpus, models.ComputeNode.vcpus_used,
+        models.ComputeNode.memory_mb, models.ComputeNode.memory_mb_used,
+        models.ComputeNode.local_gb, models.ComputeNode.local_gb_used)
 _SERVER, _MIGRATION = 'server', 'migration'
 # The parameter of statements that are made once.
 _HOSTS = 'hosts'
@@ -157,12 +153,12 @@ def load(
     """
     if not hosts:
         return {}
-    zones = availability_zones.of_hosts(context, hosts)
+    zones = inherited_metadata.zones_of_hosts(context, hosts)
 
     def zone(host: str) -> str:
         return zones.get(host, CONF.default_availability_zone)
 
-    answers = asking.ask_hosts(context, hosts, _services_and_nodes)
+    answers = asking.ask_hosts(context, hosts, services_and_nodes)
     computes = {host: Compute(host, nodes=(), up=False, enabled=False,
                               zone=zone(host), answered=False)
                 for host in asking.silent_hosts(answers)}
@@ -191,72 +187,6 @@ def of_host(context: nova_context.RequestContext, host: str) -> Compute:
     if not compute.answered:
         raise exception.Unavailable()
     return compute
-
-
-def known_nodes(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> tuple[dict[str, Node], frozenset[str]]:
-    """Return the compute nodes of the hosts with just one node.
-
-    One query a cell.
-
-    :returns: ``service host -> node``, and the service hosts in silent cells
-    """
-    answers = asking.ask_hosts(context, hosts, _nodes)
-    nodes = collections.defaultdict(list)
-    for rows in answers.known.values():
-        for host, *columns in rows:
-            nodes[host].append(Node(*columns))
-    return {host: its_nodes[0] for host, its_nodes in nodes.items()
-            if len(its_nodes) == 1}, asking.silent_hosts(answers)
-
-
-def details(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> Mapping[str, tuple[Sequence[dict], Sequence[objects.ComputeNode]]]:
-    """Return compute services and whole compute nodes of each cell.
-
-    Two queries a cell. Silent cells are left out.
-
-    :returns: ``cell uuid -> (services, nodes)``; a service has only the fields
-        for a scheduler
-    """
-    return asking.ask_hosts(context, hosts, _details).known
-
-
-def every_node(
-    context: nova_context.RequestContext,
-) -> dict[str, tuple[str, str]]:
-    """Return all compute nodes.
-
-    One query a cell. Silent cells are left out.
-
-    :returns: ``node uuid -> (service host, hypervisor hostname)``
-    """
-    answers = asking.ask(asking.of_hosts(context), _every_node)
-    return {uuid: (host, name) for rows in answers.known.values()
-            for uuid, host, name in rows}
-
-
-def serving_nodes(
-    context: nova_context.RequestContext, uuids: Collection[str],
-) -> dict[str, str]:
-    """Return the compute nodes whose service is up and enabled.
-
-    One query, and one query a cell. Nodes in silent cells are left out.
-
-    :param uuids: the uuids of the nodes in question
-    :returns: ``node uuid -> service host``
-    """
-    if not uuids:
-        return {}
-    answers = asking.ask(
-        asking.of_hosts(context),
-        functools.partial(_serving, uuids=frozenset(uuids)))
-    group = servicegroup.API()
-    return {service['uuid']: service['host']
-            for services in answers.known.values() for service in services
-            if group.service_is_up(service)}
 
 
 def instances(
@@ -339,7 +269,7 @@ def hosts_in_use(
 
 
 @main_db.pick_context_manager_reader
-def _services_and_nodes(
+def services_and_nodes(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> tuple[list[dict], dict[str, list[Node]]]:
     """Return the services of hosts, and ``service host -> nodes``."""
@@ -352,16 +282,16 @@ def _services_and_nodes(
         if state['host'] not in hosts:
             continue
         services[state['host']] = state
-        host, *columns = row[len(_STATE):]
+        host, *columns = row[len(STATE):]
         if host == state['host']:
             nodes[host].append(Node(*columns))
     return list(services.values()), nodes
 
 
 def _select_services_and_nodes() -> sa.Select:
-    """Select `_STATE`, service host and `_NODE`, of the hosts `_HOSTS`."""
+    """Select `STATE`, service host and `NODE`, of the hosts `_HOSTS`."""
     service, node = models.Service, models.ComputeNode
-    return sa.select(*_STATE, node.host, *_NODE).select_from(
+    return sa.select(*STATE, node.host, *NODE).select_from(
         service,
     ).outerjoin(
         node, sa.and_(node.host == service.host, node.deleted == 0),
@@ -372,53 +302,6 @@ def _select_services_and_nodes() -> sa.Select:
 def _hosts() -> sa.BindParameter:
     """Return the parameter `_HOSTS` of a statement that is made once."""
     return sa.bindparam(_HOSTS, expanding=True)
-
-
-def _details(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> tuple[list[dict], objects.ComputeNodeList]:
-    services, nodes = _services_and_nodes(context, hosts)
-    uuids = [node.uuid for its_nodes in nodes.values() for node in its_nodes]
-    return services, objects.ComputeNodeList.get_all_by_uuids(context, uuids)
-
-
-@main_db.pick_context_manager_reader
-def _nodes(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> list[sa.Row]:
-    return context.session.execute(_select_nodes(hosts)).all()
-
-
-@main_db.pick_context_manager_reader
-def _every_node(
-    context: nova_context.RequestContext, hosts: Collection[str],
-) -> list[sa.Row]:
-    node = models.ComputeNode
-    return [row for row in context.session.execute(
-        sa.select(node.uuid, node.host, node.hypervisor_hostname)
-        .where(node.deleted == 0)) if row.host in hosts]
-
-
-@main_db.pick_context_manager_reader
-def _serving(
-    context: nova_context.RequestContext, hosts: Collection[str],
-    uuids: Collection[str],
-) -> list[dict]:
-    node, service = models.ComputeNode, models.Service
-    found = context.session.execute(
-        sa.select(node.uuid, *_STATE)
-        .join(service, service.host == node.host)
-        .where(node.deleted == 0, service.deleted == 0,
-               service.binary == 'nova-compute',
-               sa.not_(service.disabled)))
-    return [dict(row._mapping) for row in found
-            if row.host in hosts and row.uuid in uuids]
-
-
-def _select_nodes(hosts: Collection[str]) -> sa.Select:
-    """Select the service host, and then the columns of `Node` in order."""
-    return sa.select(models.ComputeNode.host, *_NODE).where(
-        models.ComputeNode.deleted == 0, models.ComputeNode.host.in_(hosts))
 
 
 @main_db.pick_context_manager_reader

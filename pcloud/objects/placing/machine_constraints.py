@@ -18,7 +18,7 @@ from nova import context as nova_context
 from pcloud.backend.aggregates import inherited_metadata
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
-from pcloud.backend.cells import computes
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import host_counts
 from pcloud import exception
 from pcloud import names
@@ -243,7 +243,7 @@ def _held(
     :param free: ``host flavor id -> free hosts``
     """
     hosts = frozenset().union(*free.values())
-    known, _ = computes.known_nodes(context, hosts)
+    known, _ = compute_nodes.known_nodes(context, hosts)
     nodes = {host: known[host] for host in hosts & known.keys()}
     there = host_resources.of_hosts(
         context, nodes.values(), pool_rows.uuids(context, free),

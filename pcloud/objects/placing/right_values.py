@@ -33,7 +33,6 @@ from pcloud.rules.placing import attributes
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import default_pcloud
-from pcloud.rules.placing import hints
 from pcloud.rules import ratios
 from pcloud.rules import record
 from pcloud.rules import turns
@@ -201,7 +200,7 @@ def _check_customer_key(name: str, value: str) -> None:
 
 _EXACT: Mapping[str, Check] = {
     names.TYPE: _choice(*_TYPES),
-    names.ID: _rule(hints.is_pcloud_id, 'a uuid in small letters'),
+    names.ID: _rule(forms.is_uuid, 'a uuid in small letters'),
     names.NAME: _check_name,
     names.OWNER: _check_name,
     names.FLAVOR_ID: _rule(
@@ -235,7 +234,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.MAINTENANCE_PREFIX: _record(maintenance_windows.Kept),
     names.OWN_PREFIX: _check_own_ratios,
     names.DUE_PREFIX: _check_due,
-    names.UNOPENED_PREFIX: _rule(hints.is_pcloud_id, 'the id of a Pcloud'),
+    names.UNOPENED_PREFIX: _rule(forms.is_uuid, 'the id of a Pcloud'),
     names.RELEASED_PREFIX: _record(journal.Released),
     names.STRICT_PREFIX: _record(turns.Turn),
     names.DEFAULT_PREFIX: default_pcloud.check,

@@ -172,7 +172,7 @@ def check(name: str, value: str) -> None:
     :raises: `exception.InvalidValue`
     """
     is_right = {
-        PCLOUD: hints.is_pcloud_id(value), MODE: value in (*MODES, _NONE),
+        PCLOUD: forms.is_uuid(value), MODE: value in (*MODES, _NONE),
         HOST_FLAVOR: re.fullmatch(forms.HOST_FLAVOR_ID, value) is not None,
         MOST_HOSTS: _is_number_of_hosts(value), ZONE: bool(value),
         USER: bool(value), PROJECT: bool(value)}

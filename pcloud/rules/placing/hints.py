@@ -272,11 +272,6 @@ def values(hints: Mapping[str, object], name: str) -> list:
     return given if isinstance(given, list) else [given]
 
 
-def is_pcloud_id(value: object) -> bool:
-    """Whether `value` has the form of a Pcloud's id."""
-    return forms.is_uuid(value)
-
-
 def pcloud_id(
     hints: Mapping[str, Sequence[str] | None] | None,
 ) -> str | None:
@@ -336,7 +331,7 @@ def places(
 
 def _only_id(name: str, values: Sequence[str] | None) -> str:
     listed = _listed(values)
-    if not listed or len(listed) != 1 or not is_pcloud_id(listed[0]):
+    if not listed or len(listed) != 1 or not forms.is_uuid(listed[0]):
         shown = listed if listed is None else ','.join(map(str, listed))
         raise exception.InvalidHint(name=name, value=shown)
     return listed[0]

@@ -36,6 +36,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
+from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import journal
 from pcloud import exception
@@ -90,7 +91,8 @@ def _pool(
             if _written(host) not in taken]
     free = [compute for compute in left if compute.host not in dues and
             free_hosts.candidate(compute).free]
-    nodes = list(computes.known_nodes(context, aggregate.hosts)[0].values())
+    known, _ = compute_nodes.known_nodes(context, aggregate.hosts)
+    nodes = list(known.values())
     vcpus, memory_mb, disk_gb = (
         min((getattr(node, name) for node in nodes), default=None)
         for name in ('vcpus', 'memory_mb', 'disk_gb'))

@@ -78,8 +78,9 @@ ROOMS = {
         'lists',
         'pool_rows',
         'isolation',
-        'inherited_metadata launch_rows pcloud_rows',
-        'availability_zones readings rows sticky_copies'),
+        'launch_rows step_rows',
+        'inherited_metadata pcloud_rows',
+        'maintenance_rows readings rows sticky_copies'),
     'backend/calls': _room(
         '', '',
         'closed_services server_calls',
@@ -88,6 +89,7 @@ ROOMS = {
         '', '',
         'expected_places shelved_servers',
         'consumers occupants past_moves scaled_servers servers',
+        'compute_nodes',
         'arrivals computes host_counts marked_projects',
         'asking stray_services'),
     'backend/changes': _room(
@@ -99,8 +101,8 @@ ROOMS = {
         f'{_COMMON} text backend counters',
         f'{_OSLO} nova.context nova.objects nova.rpc '
         'oslo_versionedobjects tenacity',
-        'allocation',
-        'host_removal',
+        'changing_hands',
+        'host_states',
         'homes hosts tenants',
         'pclouds quotas',
         'placing',
@@ -109,6 +111,10 @@ ROOMS = {
         'emptiness free_hosts looks',
         'allocation_ratios blockers host_resources notifications '
         'placed_servers replacements turns'),
+    'objects/changing_hands': _room(
+        '', '',
+        'allocation',
+        'choosing host_removal'),
     'objects/placing': _room(
         '', '',
         'machine_constraints right_values',

@@ -11,7 +11,7 @@ from unittest import mock
 import ddt
 from nova import context as nova_context
 
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.objects import reconcile
 from pcloud.tests.worlds import compared
 from pcloud.tests.worlds import copies

@@ -12,7 +12,7 @@ from nova.scheduler.client import report
 from oslo_db import exception as db_exc
 
 from pcloud.backend.aggregates import lists
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import choosing
 from pcloud.objects import host_flavors
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
@@ -577,17 +577,17 @@ class HostTest(ApiTestCase):
 
     def test_a_free_host_is_found_when_none_that_was_drawn_will_do(self):
         """Neither by number nor, the second time, by name."""
-        with mock.patch.object(allocation, '_NUMBERS', 0):
+        with mock.patch.object(choosing, '_NUMBERS', 0):
             self._add(name='a', availability_zone='az1')
-            with mock.patch.object(allocation, '_LOOKED_AT', 0):
+            with mock.patch.object(choosing, '_LOOKED_AT', 0):
                 self._add(name='b', availability_zone='az2')
                 self.assertIn('no free host', self._add(
                     409, name='c', availability_zone='az2'))
 
     def test_hosts_that_are_drawn_by_name_are_free(self):
         self._add(name='a', availability_zone='az1')
-        with mock.patch.object(allocation, '_NUMBERS', 0):
-            drawn = allocation._draws(
+        with mock.patch.object(choosing, '_NUMBERS', 0):
+            drawn = choosing._draws(
                 self.context, 'gpu', None, [], 0, random.Random(0))
             self.assertEqual([[], ['node-2'], ['node-2']], list(drawn))
 

@@ -7,7 +7,7 @@ from unittest import mock
 import fixtures
 
 from pcloud import exception
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
 from pcloud.tests.support import driver

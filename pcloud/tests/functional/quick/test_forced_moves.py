@@ -5,7 +5,7 @@
 import pathlib
 from unittest import mock
 
-from pcloud.backend.cells import computes
+from pcloud.backend.cells import compute_nodes
 from pcloud import names
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
@@ -164,7 +164,7 @@ class ForcedMoveTest(ForcedMoveTestCase):
     def test_target_whose_cell_is_silent(self):
         server = self.boot(self.alice, {'pcloud': self.pcloud})
         target = self._other(server)
-        with mock.patch.object(computes, 'known_nodes', return_value=(
+        with mock.patch.object(compute_nodes, 'known_nodes', return_value=(
                 {}, frozenset([target]))):
             response = self._live_migrate(server, target, '2.67', force=True)
         self.assertEqual(503, response.status_code, response.text)

@@ -31,7 +31,7 @@ from pcloud import exception
 from pcloud.growth import growth_turns
 from pcloud.growth import joining
 from pcloud import names
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.objects import reconcile
 from pcloud.objects import turns
 from pcloud.rules.placing import default_pcloud

@@ -12,12 +12,12 @@ from oslo_utils import timeutils
 
 from pcloud.api.policies import hosts as policies
 from pcloud.audit import all_checks
-from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import step_rows
 from pcloud import exception
 from pcloud.moving import maintenance_reactions
 from pcloud import names
-from pcloud.objects import allocation
-from pcloud.objects import host_removal
+from pcloud.objects.changing_hands import allocation
+from pcloud.objects.changing_hands import host_removal
 from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import kills
 from pcloud.tests.support import outages
@@ -447,7 +447,7 @@ class ReplaceTest(PolicyTestCase):
         """Who has read no reaction makes no second, and ends none."""
         with mock.patch.object(maintenance_reactions, '_attempt'):
             self.announce()
-        others, wishes = [self.work], pcloud_rows.wishes
+        others, wishes = [self.work], step_rows.wishes
 
         def read_before_another(*arguments):
             found = wishes(*arguments)
@@ -455,7 +455,7 @@ class ReplaceTest(PolicyTestCase):
                 others.pop()()
             return found
 
-        with mock.patch.object(pcloud_rows, 'wishes', read_before_another):
+        with mock.patch.object(step_rows, 'wishes', read_before_another):
             self.work()
         self.assertEqual([], others)
         self.assertEqual('draining', self.names()['a'])

@@ -29,7 +29,7 @@ from pcloud.metrics import addresses
 from pcloud.metrics import audits
 from pcloud.metrics import collector
 from pcloud.metrics import serving
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.tests.functional.quick import test_cells
 from pcloud.tests.functional.quick import test_draining
 from pcloud.tests.functional.quick import test_growing_pcloud

@@ -7,7 +7,7 @@ import ddt
 
 from pcloud.audit import all_checks
 from pcloud import names
-from pcloud.objects import allocation
+from pcloud.objects.changing_hands import allocation
 from pcloud.tests.support import counting
 from pcloud.tests.support import shared_cloud
 

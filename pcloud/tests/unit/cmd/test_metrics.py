@@ -62,7 +62,8 @@ class CommandLineTest(base.BaseTestCase):
         done = subprocess.run(
             [sys.executable, '-c',
              'import sys; sys.modules["prometheus_client"] = None\n'
-             'import pcloud.cmd.manage, pcloud.objects.allocation\n'
+             'import pcloud.cmd.manage\n'
+             'import pcloud.objects.changing_hands.allocation\n'
              'assert "pcloud.metrics.showing" not in sys.modules'],
             capture_output=True, text=True)
         self.assertEqual((0, ''), (done.returncode, done.stderr))

@@ -8,7 +8,6 @@ from hypothesis import strategies
 import testtools
 
 from pcloud.rules import forms
-from pcloud.rules.placing import hints
 
 ID = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 
@@ -65,7 +64,6 @@ class UuidTest(testtools.TestCase):
     def test_forms(self, text, is_uuid, in_any_case):
         self.assertIs(is_uuid, forms.is_uuid(text))
         self.assertIs(in_any_case, forms.is_uuid_in_any_case(text))
-        self.assertIs(is_uuid, hints.is_pcloud_id(text))
 
     @ddt.data(None, 7, [], [ID], {ID: ID}, ID.encode())
     def test_what_is_no_text(self, value):

@@ -8,6 +8,7 @@ from hypothesis import strategies
 import testtools
 
 from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints
@@ -125,7 +126,7 @@ class PcloudIdTest(testtools.TestCase):
             found = hints.pcloud_id({'pcloud': values})
         except exception.InvalidHint:
             self.assertFalse(
-                len(values) == 1 and hints.is_pcloud_id(values[0]))
+                len(values) == 1 and forms.is_uuid(values[0]))
         else:
             self.assertEqual([found], values)
 

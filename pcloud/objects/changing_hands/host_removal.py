@@ -147,15 +147,7 @@ def _take_away(
     written.drop(aggregate.id, [
         names.node_key(host.compute.host), names.drain_key(node),
         names.own_ratios_key(node),
-        *keys_of_maintenance(host.compute.host)])
+        *names.keys_of_maintenance(host.compute.host)])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
     return what
-
-
-def keys_of_maintenance(host: str) -> list[str]:
-    """Return the keys of a Pcloud that end with the membership of a host.
-
-    :param host: the service host
-    """
-    return [names.reaction_key(host), names.replaces_key(host)]

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Change the states of the hosts of a Pcloud.
+
+Rule: reference-pcloud-hosts, reference-draining-state
+"""
+
+import dataclasses
+
+from nova import context as nova_context
+
+from pcloud.backend.changes import change
+from pcloud.backend.changes import journal
+from pcloud.backend.changes import writes
+from pcloud import exception
+from pcloud import names
+from pcloud.objects import hosts
+from pcloud.objects import notifications
+from pcloud.objects import pclouds
+from pcloud.objects import reconcile
+from pcloud.rules.moving import draining
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import access
+
+
+def set_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, state: str,
+) -> hosts.Host:
+    """Enable or disable a host for the servers of the Pcloud's tenants.
+
+    No scheduler is told: filters read the state from the database. A drain of
+    the host ends.
+
+    :param state: 'enabled' or 'disabled'
+    :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
+        be enabled while something is due for the host, `exception.Conflict`
+        for a host that has stood in for another host, and as `change.run`
+    """
+    host = hosts.show(context, pcloud, name)
+    changed = dataclasses.replace(
+        host, state=state, drain=None, occupied=None)
+    try:
+        _write_state(context, pcloud, changed)
+    except exception.HostBusy:
+        hosts.finish(context, host)
+        _write_state(context, pcloud, changed)
+    _tell_state(context, pcloud, changed)
+    return changed
+
+
+def drain(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, wish: draining.Drain,
+) -> hosts.Host:
+    """Have a host emptied: disable the host, and keep the owner's wish.
+
+    A host that is drained already is drained since the same moment.
+
+    :raises: `exception.HostNotFound`, `exception.Conflict` for a drain that
+        may keep a host which has stood in for another host, and as
+        `change.run`
+
+    Rule: reference-draining-state
+    """
+    # The answer is read before the change: after the commit no error may have
+    # the owner believe that nothing has changed.
+    host = hosts.show(context, pcloud, name)
+    changed = drained(context, host, wish)
+    # Who waits for the end of a drain asks for the same again and again.
+    if changed.drain != host.drain:
+        _write_state(context, pcloud, changed)
+        _tell_state(context, pcloud, changed)
+    return changed
+
+
+def drained(
+    context: nova_context.RequestContext, host: hosts.Host,
+    wish: draining.Drain,
+) -> hosts.Host:
+    """Return a host as `drain` would leave the host, and change nothing."""
+    since = wish.since if host.drain is None else host.drain.since
+    return hosts.with_occupants(context, [dataclasses.replace(
+        host, state=access.DISABLED,
+        drain=dataclasses.replace(wish, since=since))])[0]
+
+
+def _write_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    host: hosts.Host,
+) -> None:
+    """Write the state and the drain of a host."""
+    node = host.node.hypervisor_hostname
+    host_key, drain_key = names.host_key(host.name), names.drain_key(node)
+    replaces_key = names.replaces_key(host.compute.host)
+
+    def work(written: writes.Rows) -> None:
+        there = written.values(
+            pcloud.aggregate.id, [host_key, drain_key, replaces_key])
+        if (replaces_key in there and not draining.lets_go(host.drain) and
+                not _stands_in(written, pcloud, there[replaces_key])):
+            raise exception.Conflict(
+                f"Host '{host.name}' has stood in for another host during a "
+                'maintenance that is over: it counts, takes no new servers, '
+                'and leaves the Pcloud when it is empty. Move, delete or '
+                'unlock the servers on it, or drain it with release, with '
+                'move live or any and without a deadline; to have more '
+                'hosts, add one.')
+        # Another host may have the name by now.
+        if there.get(host_key) != node or not written.exchange(
+                pcloud.aggregate.id, names.state_key(node), host.state or ''):
+            raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
+        # To delete nothing would lock a gap, and hold up other changes.
+        if drain_key in there:
+            written.drop(pcloud.aggregate.id, [drain_key])
+        if host.drain is not None:
+            written.insert(
+                pcloud.aggregate.id, {drain_key: host.drain.text()})
+        if host.state == access.ENABLED and not written.open(
+                host.compute.host):
+            raise exception.HostBusy(name=host.name)
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+
+
+def _stands_in(
+    written: writes.Rows, pcloud: pclouds.Head, kept: str,
+) -> bool:
+    """Whether a host stands in for a host that is in the Pcloud.
+
+    :param kept: for whom, as written
+    """
+    other = maintenance_policies.StandIn.known(kept)
+    return other is not None and not other.over and written.holds(
+        pcloud.aggregate.id, other.host)
+
+
+def _tell_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    host: hosts.Host,
+) -> None:
+    reconcile.notified(
+        notifications.host, context, 'update', hosts.event_of(pcloud, host))
