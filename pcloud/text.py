@@ -54,3 +54,8 @@ def counted(number: int, one: str, several: str) -> str:
     :param several: the words after any other number
     """
     return f'{number} {one if number == 1 else several}'
+
+
+def in_zone(zone: str | None) -> str:
+    """Return the words of a message for the only zone that will do."""
+    return f" in availability zone '{zone}'" if zone else ''

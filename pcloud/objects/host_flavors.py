@@ -446,8 +446,3 @@ def pool_host(
         return there
     units(context, flavor_id)
     raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
-
-
-def in_zone(zone: str | None) -> str:
-    """Return the words of a message for the only zone that will do."""
-    return f" in availability zone '{zone}'" if zone else ''

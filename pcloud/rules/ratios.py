@@ -9,7 +9,6 @@ Rule: reference-ratios-values
 """
 
 import dataclasses
-import functools
 import re
 
 from pcloud import exception
@@ -21,8 +20,6 @@ MOST = 1024
 _NUMBER = re.compile(r'\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?', re.ASCII)
 
 
-# Each request asks for the ratios of its Pcloud.
-@functools.lru_cache(maxsize=4096)
 def of_pcloud(text: str) -> float:
     """Read a ratio that a Pcloud gives to its hosts.
 

@@ -14,7 +14,6 @@ Rule: reference-isolation
 
 from collections.abc import Collection
 from collections.abc import Mapping
-import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -132,8 +131,7 @@ def _open_ids() -> sa.Select:
         sa.not_(_is_closed_by_row()))
 
 
-@functools.cache
-def _closed_among() -> sa.Select:
+def _select_closed_among() -> sa.Select:
     """Select those of the service hosts `_HOSTS` that are closed.
 
     The statement is made once, with the hosts as text: a thousand hosts as
@@ -236,7 +234,7 @@ def closed_among(
         return closed_hosts(context).intersection(hosts)
     with rows.connected() as connection:
         members = connection.scalars(
-            _closed_among(), {_HOSTS: list(hosts)}).all()
+            _CLOSED_AMONG, {_HOSTS: list(hosts)}).all()
         due_hosts = journal.due_hosts(connection)
     # Databases that compare without case find other hosts too.
     return frozenset(hosts).intersection({*members, *due_hosts})
@@ -316,14 +314,11 @@ def pool_uuids() -> set[str]:
     Rule: reference-isolation-request-filter
     """
     with rows.connected() as connection:
-        return set(connection.scalars(_pool_uuids()))
+        return set(connection.scalars(_POOL_UUIDS))
 
 
-# To make the statement takes longer than to execute the statement.
-@functools.cache
-def _pool_uuids() -> sa.Select:
-    return sa.select(models.Aggregate.uuid).where(
-        _has_prefix(names.POOL_PREFIX))
+_POOL_UUIDS = sa.select(models.Aggregate.uuid).where(
+    _has_prefix(names.POOL_PREFIX))
 
 
 def pclouds_of(
@@ -362,7 +357,7 @@ def pcloud_access(
         `rules.placing.access`, or None
         when there is no whole Pcloud with the id
     """
-    return _access(context, _rows_of_pcloud(), pcloud_id, {})
+    return _access(context, _ROWS_OF_PCLOUD, pcloud_id, {})
 
 
 def _access(
@@ -379,7 +374,7 @@ def _access(
         if not pcloud_rows.is_whole(name, metadata):
             return None
         hosts = session.execute(
-            _pclouds_of_hosts(), {_AGGREGATE: aggregate_id}).all()
+            _PCLOUDS_OF_HOSTS, {_AGGREGATE: aggregate_id}).all()
     counts = {host: count for host, count, *_ in hosts}
     return uuid, access.Pcloud(
         pcloud_id, names.tenants(metadata), counts, names.states(metadata),
@@ -406,7 +401,7 @@ def usable_pcloud(
     Rule: reference-pclouds-visible
     """
     # A token of no project has no project id.
-    pair = _access(context, _rows_of_pcloud_for(), pcloud_id, {
+    pair = _access(context, _ROWS_OF_PCLOUD_FOR, pcloud_id, {
         _TENANT_KEY: names.TENANT_PREFIX + (project_id or '')})
     verdict = access.project_verdict(pair[1] if pair else None, project_id)
     if pair is None or not verdict:
@@ -415,40 +410,31 @@ def usable_pcloud(
     return pair
 
 
-# To make these statements takes longer than to execute them.
-@functools.cache
-def _rows_of_pcloud() -> sa.Select:
-    """Select head and metadata of the Pcloud with the name `_NAME`."""
-    return sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-        models.AggregateMetadata.key, models.AggregateMetadata.value,
-    ).join(
-        models.AggregateMetadata,
-        models.AggregateMetadata.aggregate_id == models.Aggregate.id,
-    ).where(models.Aggregate.name == sa.bindparam(_NAME))
+# To make a statement takes longer than to execute the statement.
+# Head and metadata of the Pcloud with the name `_NAME`.
+_ROWS_OF_PCLOUD = sa.select(
+    models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
+    models.AggregateMetadata.key, models.AggregateMetadata.value,
+).join(
+    models.AggregateMetadata,
+    models.AggregateMetadata.aggregate_id == models.Aggregate.id,
+).where(models.Aggregate.name == sa.bindparam(_NAME))
 
+# The same for the tenant with the key `_TENANT_KEY`.
+_TENANT, _MEMBER = (
+    orm.aliased(models.AggregateMetadata), orm.aliased(models.AggregateHost))
+_ROWS_OF_PCLOUD_FOR = _ROWS_OF_PCLOUD.where(sa.exists().where(
+    _TENANT.aggregate_id == models.Aggregate.id,
+    _TENANT.key == sa.bindparam(_TENANT_KEY),
+    _TENANT.value == names.TENANT_VALUE))
 
-@functools.cache
-def _rows_of_pcloud_for() -> sa.Select:
-    """Select `_rows_of_pcloud` for the tenant with the key `_TENANT_KEY`."""
-    tenant = orm.aliased(models.AggregateMetadata)
-    return _rows_of_pcloud().where(sa.exists().where(
-        tenant.aggregate_id == models.Aggregate.id,
-        tenant.key == sa.bindparam(_TENANT_KEY),
-        tenant.value == names.TENANT_VALUE))
-
-
-@functools.cache
-def _pclouds_of_hosts() -> sa.Select:
-    """Select the hosts of `_AGGREGATE`: number of Pclouds, due, unopened."""
-    member = orm.aliased(models.AggregateHost)
-    return _with_type(
-        sa.select(member.host, sa.func.count(models.Aggregate.id.distinct()),
-                  journal.is_due(member.host),
-                  journal.is_unopened(member.host))
-        .join(models.AggregateHost,
-              models.AggregateHost.host == member.host)
-        .join(models.Aggregate,
-              models.Aggregate.id == models.AggregateHost.aggregate_id)
-    ).where(member.aggregate_id == sa.bindparam(_AGGREGATE),
-            _is_pcloud_with_type()).group_by(member.host)
+# The hosts of `_AGGREGATE`: number of Pclouds, due, unopened.
+_PCLOUDS_OF_HOSTS = _with_type(
+    sa.select(_MEMBER.host, sa.func.count(models.Aggregate.id.distinct()),
+              journal.is_due(_MEMBER.host), journal.is_unopened(_MEMBER.host))
+    .join(models.AggregateHost, models.AggregateHost.host == _MEMBER.host)
+    .join(models.Aggregate,
+          models.Aggregate.id == models.AggregateHost.aggregate_id)
+).where(_MEMBER.aggregate_id == sa.bindparam(_AGGREGATE),
+        _is_pcloud_with_type()).group_by(_MEMBER.host)
+_CLOSED_AMONG = _select_closed_among()

@@ -40,7 +40,6 @@ Rule: reference-changes-journal
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
-import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -204,6 +203,11 @@ def _select(*columns: sa.ColumnElement[str]) -> sa.Select:
     ).where(models.Aggregate.name == names.JOURNAL)
 
 
+# To make the statement takes longer than to execute the statement.
+_DUE_KEYS = _select(_ROW.key).where(
+    _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
+
+
 def newest(
     context: nova_context.RequestContext, anchor: str,
 ) -> str | None:
@@ -309,14 +313,7 @@ def dues(
 def due_hosts(connection: sa.Connection) -> set[str]:
     """Return the service hosts that something is due for (one query)."""
     return {key.removeprefix(names.DUE_PREFIX)
-            for key in connection.scalars(_due_keys())}
-
-
-# To make the statement takes longer than to execute the statement.
-@functools.cache
-def _due_keys() -> sa.Select:
-    return _select(_ROW.key).where(
-        _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
+            for key in connection.scalars(_DUE_KEYS)}
 
 
 def leaving(

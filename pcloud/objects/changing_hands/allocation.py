@@ -54,6 +54,7 @@ from pcloud.objects import reconcile
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import access
 from pcloud.rules.placing import constraints
+from pcloud import text
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -131,7 +132,7 @@ def _add(
                 host.compute.host: what for host, what in zip(added, dues)})
             return added
     raise exception.HostsContended(
-        host_flavor=flavor_id, zone=host_flavors.in_zone(zone),
+        host_flavor=flavor_id, zone=text.in_zone(zone),
         attempts=attempt)
 
 

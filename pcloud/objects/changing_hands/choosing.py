@@ -22,6 +22,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
 from pcloud.rules.placing import choice
+from pcloud import text
 
 # How many numbers of memberships of a pool are drawn, and how many free hosts
 # are looked at before all free hosts are. Where several hosts are wanted, as
@@ -74,7 +75,7 @@ def _too_few(
 
     :param waiting: how many hosts settle
     """
-    in_zone = host_flavors.in_zone(zone)
+    in_zone = text.in_zone(zone)
     if wanted == 1:
         return (exception.HostsSettling(
             host_flavor=flavor_id, zone=in_zone, count=waiting) if waiting

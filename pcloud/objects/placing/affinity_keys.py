@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
-import functools
 from typing import TypeAlias
 
 from nova import context as nova_context
@@ -127,7 +126,6 @@ def _numbers(
             complaints.once(f'It counts nowhere: {error}')
 
 
-@functools.lru_cache(maxsize=4096)
 def node_key_name(text: str) -> str:
     """Read the name of a host's key, which must not be a computed key.
 

@@ -23,12 +23,12 @@ from pcloud.backend.cells import host_counts
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import free_hosts
-from pcloud.objects import host_flavors
 from pcloud.objects import host_resources
 from pcloud.objects.placing import host_attributes
 from pcloud.objects.placing import scoped_policies
 from pcloud.rules.placing import constraints as rules
 from pcloud.rules.placing import machines
+from pcloud import text
 
 _MIB = 1024
 # The amounts of the resource classes and those of the traits that are wanted,
@@ -193,11 +193,11 @@ def choose_flavor(
         if fitting:
             raise exception.NothingFits(
                 f'No host flavor has {count} free '
-                f'hosts{host_flavors.in_zone(zone)} that meet the '
+                f'hosts{text.in_zone(zone)} that meet the '
                 f'constraints; the most are {max(counts.values())}. Nothing '
                 'was changed.')
         raise exception.NothingFits(
-            zone=host_flavors.in_zone(zone),
+            zone=text.in_zone(zone),
             reasons='; '.join(_reasons(
                 settings, [supply.flavor for supply in there.values()],
                 lots, unmet)))

@@ -42,7 +42,6 @@ from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import free_hosts
-from pcloud.objects import host_flavors
 from pcloud.objects import host_resources
 from pcloud.objects import pclouds
 from pcloud.objects.placing import host_attributes
@@ -52,6 +51,7 @@ from pcloud.rules.placing import constraints as rules
 from pcloud.rules.placing import machines
 from pcloud.rules import units as unit_rules
 from pcloud.tests.support import odd_clouds
+from pcloud import text
 
 _WANTED = ('', 'cpu=max', 'ram=2M', 'cpu=2 ram=max', 'rack=r1', 'rack=^r1',
            'host=h-3', 'host=H-4', 'host=n-5', 'rack=r2 cpu=max',
@@ -157,11 +157,11 @@ def differing_choices(
     context: nova_context.RequestContext,
 ) -> Iterator[tuple[object, object]]:
     """Yield what host by host, and what `choose_flavor`, say of requests."""
-    for text, zone in zip(_WANTED, itertools.cycle((None, None, 'az1', 'az3')),
-                          strict=False):
+    zones = itertools.cycle((None, None, 'az1', 'az3'))
+    for asked, zone in zip(_WANTED, zones, strict=False):
         settings = rules.effective([
             (rules.REQUEST, {'ram': '1M', 'storage': '1M',
-                             **rules.parse(text)})], {})
+                             **rules.parse(asked)})], {})
         yield tuple(
             _chosen(choose, context, settings, zone) for choose in (
                 _choose_slowly, _choose_one))
@@ -209,7 +209,7 @@ def _choose_slowly(
            for pool in pools.values()):
         raise exception.Unavailable()
     raise exception.NothingFits(
-        zone=host_flavors.in_zone(zone), reasons='; '.join(_reasons(
+        zone=text.in_zone(zone), reasons='; '.join(_reasons(
             settings, [pool.flavor for pool in pools.values()],
             [pool.flavor.id for pool, _ in free], unmet)))
 

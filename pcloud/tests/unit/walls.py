@@ -18,6 +18,7 @@ room is on a floor of the room, and has floors inside.
 import ast
 from collections.abc import Iterator
 import dataclasses
+import functools
 import pathlib
 import sys
 
@@ -458,12 +459,20 @@ def _is_below(name: str, allowed: frozenset[str]) -> bool:
                for length in range(1, len(parts) + 1))
 
 
-def imported(path: pathlib.Path) -> Iterator[str]:
-    """Yield the dotted names that a module imports, in functions too."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(path: pathlib.Path) -> tuple[str, ...]:
+    """Return the dotted names that a module imports, in functions too."""
+    return _imported(path.read_text())
+
+
+# Whoever plants a fault reads the rest of the tree again.
+@functools.cache
+def _imported(text: str) -> tuple[str, ...]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name
+            names.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield f'{"." * node.level}{node.module or ""}.{alias.name}'
+            names.extend(
+                f'{"." * node.level}{node.module or ""}.{alias.name}'
+                for alias in node.names)
+    return tuple(names)
