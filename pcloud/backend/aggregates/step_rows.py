@@ -74,12 +74,12 @@ def with_steps(context: nova_context.RequestContext) -> list[str]:
     before a maintenance. Two queries.
     """
     id_, kept = (orm.aliased(models.AggregateMetadata) for _ in range(2))
-    pcloud_rows.of_hosts = sa.select(id_.value).distinct().where(
+    of_hosts = sa.select(id_.value).distinct().where(
         id_.key == names.ID, id_.aggregate_id == kept.aggregate_id,
         sa.or_(*(kept.key.startswith(prefix, autoescape=True)
                  for prefix in _WISHES)))
     with api_db.context_manager.reader.using(context) as session:
-        return sorted({*session.scalars(pcloud_rows.of_hosts),
+        return sorted({*session.scalars(of_hosts),
                        *session.scalars(_reacting())})
 
 

@@ -98,7 +98,7 @@ def settled(
 
     One query, and the queries of `arrivals.awaited`.
     """
-    dues = {host: due.parse(text) for host, text
+    dues = {host: due.parse(value) for host, value
             in journal.dues(context, waiting).items()}
     awaited = arrivals.awaited(context, due.settling(dues))
     return [host for host in waiting if host not in awaited]
