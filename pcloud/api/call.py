@@ -41,8 +41,9 @@ class Call:
     :ivar parameters: name -> value of the ``{name}`` parameters in the route's
         path
     :ivar query: the query string, valid for the route's schema
-    :ivar body: the members of the single object in the body, valid for the
-        route's schema; empty where the route takes no body
+    :ivar body: the members of the single object in the body, or the list in
+        the body by its name, valid for the route's schema; empty where the
+        route takes no body
     """
 
     context: nova_context.RequestContext

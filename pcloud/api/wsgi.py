@@ -260,7 +260,8 @@ def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
         raise exception.Invalid(
             'Malformed request body: it is not JSON in UTF-8.')
     _validate(body, route.schema)
-    return next(iter(body.values()))
+    (name, value), = body.items()
+    return value if isinstance(value, dict) else {name: value}
 
 
 def _no_constant(name: str) -> typing.NoReturn:

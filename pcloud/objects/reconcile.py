@@ -356,3 +356,21 @@ def _notify(
     announce.notify(context, pcloud, (
         fields.NotificationAction.REMOVE_HOST if event == due.REMOVED
         else fields.NotificationAction.ADD_HOST))
+
+
+def finish_or_refuse(context: nova_context.RequestContext, name: str) -> None:
+    """Do what is due for a host before the host changes hands again.
+
+    :param name: the service host
+    :raises: `exception.Conflict` for a host that settles, `exception.HostBusy`
+        when something else stays due, `exception.Unavailable`
+    """
+    if host(context, name):
+        return
+    what = due.parse(journal.dues(context, [name]).get(name, ''))
+    if what.only_settles:
+        raise exception.Conflict(
+            f"Host '{name}' is settling: a server that was asked for before "
+            'the host changed hands may still land on it, or has. Repeat the '
+            'request later.')
+    raise exception.HostBusy(name=name)

@@ -6,6 +6,7 @@ from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as rules
 from pcloud.api.views import host_flavors as views
 from pcloud.moving import maintenance
+from pcloud.objects.changing_hands import pool_hosts
 from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
 from pcloud.rules.moving import maintenance_windows
@@ -60,9 +61,11 @@ def delete(call: api_call.Call) -> None:
 
 
 def add_host(call: api_call.Call) -> dict:
-    """Put a host into the pool of a host flavor."""
-    return {'host': views.host(host_flavors.add_host(
-        call.context, call.parameters['id'], call.body['host']))}
+    """Put a host, or several hosts at once, into the pool of a host flavor."""
+    hosts = call.body.get('hosts') or [call.body['host']]
+    added = [views.host(host) for host in pool_hosts.add(
+        call.context, call.parameters['id'], hosts)]
+    return {'hosts': added} if 'hosts' in call.body else {'host': added[0]}
 
 
 def maintain_host(call: api_call.Call) -> dict:
@@ -79,5 +82,5 @@ def maintain_host(call: api_call.Call) -> dict:
 
 def remove_host(call: api_call.Call) -> None:
     """Take a host out of the pool of a host flavor."""
-    host_flavors.remove_host(
+    pool_hosts.remove(
         call.context, call.parameters['id'], call.parameters['host'])

@@ -16,8 +16,22 @@ update = types.body(
     {'description': types.text, 'units': types.units},
     required=[])
 
-add_host = types.body('host', {'host': types.compute_host},
-                      required=['host'])
+# Several hosts enter in one change, which looks at each host in Placement.
+_MOST_HOSTS = 100
+
+add_host = {
+    'type': 'object',
+    'properties': {
+        'host': {'type': 'object',
+                 'properties': {'host': types.compute_host},
+                 'required': ['host'],
+                 'additionalProperties': False},
+        'hosts': {'type': 'array', 'items': types.compute_host,
+                  'minItems': 1, 'maxItems': _MOST_HOSTS,
+                  'uniqueItems': True}},
+    'minProperties': 1,
+    'maxProperties': 1,
+    'additionalProperties': False}
 
 maintain_host = types.body(
     'host',

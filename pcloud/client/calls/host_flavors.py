@@ -66,6 +66,20 @@ class HostFlavors(base.Calls):
             'POST', base.flavor_path(flavor_id, 'hosts'),
             json={'host': {'host': host}})
 
+    def add_pool_hosts(self, flavor_id: str, hosts: Iterable[str]) -> None:
+        """Put compute hosts into the pool of a host flavor. Admin.
+
+        All hosts are put there, or none.
+
+        :param hosts: at least one name of a compute service, as in
+            :meth:`add_pool_host`
+        :raises exceptions.Conflict: with the reason for each host that cannot
+            be added
+        """
+        self._transport.request(
+            'POST', base.flavor_path(flavor_id, 'hosts'),
+            json={'hosts': list(hosts)})
+
     def remove_pool_host(self, flavor_id: str, host: str) -> None:
         """Take a host out of a pool, and disable the compute service. Admin.
 

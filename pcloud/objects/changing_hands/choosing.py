@@ -17,7 +17,7 @@ from pcloud.backend.cells import computes
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
 from pcloud import exception
-from pcloud.objects import host_flavors
+from pcloud.objects.changing_hands import pool_hosts
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
@@ -53,7 +53,7 @@ def choose_or_finish(
         quotas.check(context, pcloud.owner, units * count)
         waiting = [host for host in pool_rows.settling(context, flavor_id)
                    if _will_do(host, only, without)]
-        host_flavors.have_settle(context, flavor_id, waiting)
+        pool_hosts.have_settle(context, flavor_id, waiting)
         ready = settled(context, waiting)
         chance.shuffle(ready)
         missing = count - len(chosen)

@@ -115,7 +115,8 @@ ROOMS = {
     'objects/changing_hands': _room(
         '', '',
         'allocation',
-        'choosing host_removal'),
+        'choosing host_removal',
+        'pool_hosts'),
     'objects/placing': _room(
         '', '',
         'machine_constraints right_values',

@@ -6,6 +6,7 @@ import json
 import random
 from unittest import mock
 
+import ddt
 from keystoneauth1 import exceptions as ks_exc
 from nova import objects
 from nova.scheduler.client import report
@@ -13,7 +14,7 @@ from oslo_db import exception as db_exc
 
 from pcloud.backend.aggregates import lists
 from pcloud.objects.changing_hands import choosing
-from pcloud.objects import host_flavors
+from pcloud.objects.changing_hands import pool_hosts
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 
@@ -53,6 +54,7 @@ class ApiTestCase(shared_cloud.SharedCloudTestCase):
                       {'COMPUTE_STATUS_DISABLED'})
 
 
+@ddt.ddt
 class HostFlavorTest(ApiTestCase):
 
     def _create(self, code=201, user=None, **values):
@@ -157,6 +159,38 @@ class HostFlavorTest(ApiTestCase):
         self.assertIn("in the pool 'gpu'", self.check(
             409, self.admin, 'POST', '/os-host-flavors/big/hosts', body))
 
+    def test_several_hosts_at_once(self):
+        self._create(id='gpu', units=1)
+        path = '/os-host-flavors/gpu/hosts'
+        self.disable_service('node-1')
+        before = self.dump()
+        message = self.check(409, self.admin, 'POST', path, {
+            'hosts': ['node-1', 'node-2', 'node-9']})
+        self.assertIn('No host was added. node-2: The compute service of '
+                      "host 'node-2' is enabled", message)
+        self.assertIn("node-9: Compute host 'node-9' could not", message)
+        self.assertNotIn('node-1:', message)
+        self.assertEqual(before, self.dump())
+        self.disable_service('node-2')
+        added = self.check(201, self.admin, 'POST', path, {
+            'hosts': ['node-2', 'node-1']})['hosts']
+        self.assertEqual(['node-2', 'node-1'],
+                         [each['host'] for each in added])
+        shown = self.admin.get_json('/os-host-flavors/gpu')['host_flavor']
+        self.assertCountEqual(added, shown['hosts'])
+        self.assertEqual({'enabled'}, {each['status'] for each in added})
+        self.assertIn("node-2' is in the pool 'gpu'", self.check(
+            409, self.admin, 'POST', path, {'hosts': ['node-2']}))
+
+    @ddt.data({'hosts': []}, {'hosts': ['node-1'] * 2}, {'hosts': [7]},
+              {'hosts': 'node-1'}, {'hosts': {'host': 'node-1'}}, {},
+              {'hosts': ['node-1'], 'host': {'host': 'node-1'}},
+              {'hosts': [f'node-{number}' for number in range(101)]})
+    def test_bodies_with_wrong_hosts(self, body):
+        self._create(id='gpu', units=1)
+        self.check(400, self.admin, 'POST', '/os-host-flavors/gpu/hosts',
+                   body)
+
     def test_host_whose_rows_no_pcloud_could_keep(self):
         self._create(id='gpu', units=1)
         pcloud = self.make_pcloud(self.alice)
@@ -169,7 +203,7 @@ class HostFlavorTest(ApiTestCase):
         pool = '/os-host-flavors/gpu/hosts', {'host': {'host': 'node-1'}}
         self.assertIn('xxx', self.check(400, self.admin, 'POST', *pool))
         # A node that is renamed afterwards: owners do not see the name.
-        with mock.patch.object(host_flavors, '_check_names'):
+        with mock.patch.object(pool_hosts, '_check_names'):
             self.check(201, self.admin, 'POST', *pool)
         self.assertNotIn('xxx', self.check(
             409, self.alice, 'POST', f'/os-pclouds/{pcloud}/hosts',

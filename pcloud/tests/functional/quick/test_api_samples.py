@@ -92,6 +92,10 @@ class ApiSamplesTest(base.PcloudTestCase):
         self.disable_service('node-1')
         self._sample('host-flavors/host-add', self.admin, 'POST',
                      f'{path}/gpu/hosts', {'host': {'host': 'node-1'}})
+        self.disable_service('node-2')
+        self._sample('host-flavors/hosts-add', self.admin, 'POST',
+                     f'{path}/gpu/hosts', {'hosts': ['node-2']})
+        self.admin.call_json('DELETE', f'{path}/gpu/hosts/node-2')
         self._sample('host-flavors/host-maintenance', self.admin, 'PUT',
                      f'{path}/gpu/hosts/node-1', {'host': {'maintenance': {
                          'from': '2100-01-01T20:00:00Z',
