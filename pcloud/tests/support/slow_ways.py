@@ -41,6 +41,7 @@ from pcloud.backend.cells import computes
 from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
+from pcloud.objects.changing_hands import choosing
 from pcloud.objects import free_hosts
 from pcloud.objects import host_resources
 from pcloud.objects import pclouds
@@ -90,7 +91,7 @@ def _pool(
     left = [compute for host, compute in sorted(known.items())
             if _written(host) not in taken]
     free = [compute for compute in left if compute.host not in dues and
-            free_hosts.candidate(compute).free]
+            choosing.candidate(compute).free]
     known, _ = compute_nodes.known_nodes(context, aggregate.hosts)
     nodes = list(known.values())
     vcpus, memory_mb, disk_gb = (

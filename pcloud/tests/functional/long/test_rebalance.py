@@ -5,8 +5,11 @@
 from unittest import mock
 
 from pcloud.backend.cells import occupants
-from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.functional.quick import test_rebalance
+
+
+# The first microversion with groups that have one policy.
+GROUPS = '2.64'
 
 
 class PlanTest(test_rebalance.RebalanceTestCase):
@@ -124,7 +127,7 @@ class PlanTest(test_rebalance.RebalanceTestCase):
         self.ends(self.large, 'confirmed')
 
     def test_servers_that_are_tied(self):
-        self.alice.microversion = test_moving.GROUPS
+        self.alice.microversion = GROUPS
         group = self.alice.post_server_groups(
             {'name': 'together', 'policy': 'affinity'})
         self.only('a')
