@@ -275,6 +275,17 @@ HOST_KIND = (
     Field('traits', 'Traits', lines),
 )
 
+# Where a server is; what a terminal of 80 columns has no room for comes last.
+SERVER_SHORT_LIST = (
+    Field('id', 'ID'),
+    Field('name', 'Name'),
+    Field('status', 'Status'),
+    Field('pcloud', 'Pcloud'),
+    Field('host', 'Host'),
+    Field('rack', 'Rack'),
+)
+SERVER_LIST = SERVER_SHORT_LIST + (Field('pcloud_id', 'Pcloud ID'),)
+
 POLICY = (
     Field('scope', 'Scope'),
     Field('id', 'ID'),

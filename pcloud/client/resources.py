@@ -206,11 +206,14 @@ class PlacedServer(Resource):
     :ivar pcloud: "id" and "name" of the Pcloud
     :ivar host: the owner's name for the host; None for a project that does
         not own the Pcloud
+    :ivar rack: the number of the host's rack in the Pcloud, None while unknown
+        and where the host is not shown
     """
 
     server: str
     pcloud: Mapping[str, str]
     host: str | None = None
+    rack: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

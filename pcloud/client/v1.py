@@ -32,6 +32,7 @@ from pcloud.client.calls import hosts
 from pcloud.client.calls import pclouds
 from pcloud.client.calls import planning
 from pcloud.client.calls import scoped_policies
+from pcloud.client import server_places
 from pcloud.client import servers
 from pcloud.client import transport
 
@@ -87,6 +88,30 @@ class Client(
     def servers(self) -> servers.Servers:
         """Nova's own calls about servers, over the same adapter."""
         return servers.Servers(self._transport)
+
+    def list_servers(
+        self, pcloud_id: str | None = None,
+    ) -> list[server_places.ServerPlace]:
+        """List the servers of the caller's project, with Pcloud and host.
+
+        The servers are in order of the names. Nova is asked for the servers,
+        Pcloud for the places of a hundred servers at once, and for the names
+        of Pclouds where a server with a hint is on no host.
+
+        :param pcloud_id: only servers in this Pcloud, None for all servers
+        """
+        listed = self.servers.list_all()
+        places = {place.server: place for place in self.list_placed_servers(
+            server.id for server in listed)}
+        names: dict[str, str] = {}
+        if any(server.id not in places and server_places.hinted(server)
+               for server in listed):
+            names = {pcloud.id: pcloud.name for pcloud in self.list_pclouds()}
+        joined = [server_places.join(server, places, names)
+                  for server in listed]
+        return server_places.by_name(
+            server for server in joined
+            if pcloud_id in (None, server.pcloud_id))
 
     def own_project_id(self) -> str:
         """Return the project that the caller is logged in to.

@@ -6,15 +6,19 @@ Rule: reference-pclouds-servers
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 
 from nova import context as nova_context
 
+from pcloud.backend.aggregates import lists
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import rows
 from pcloud.backend.cells import servers
 from pcloud import names
+from pcloud.objects.placing import host_attributes
+from pcloud.rules.placing import attributes as rules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,12 +27,15 @@ class PlacedServer:
 
     :ivar host: the owner's name for the host; None for a project that does
         not own the Pcloud, and for a host without a name
+    :ivar rack: the number of the host's rack among the racks of the Pcloud's
+        hosts, from 1; None while unknown, and where the host is not shown
     """
 
     uuid: str
     pcloud_id: str
     pcloud_name: str
     host: str | None
+    rack: int | None
 
 
 def index(
@@ -37,9 +44,10 @@ def index(
 ) -> list[PlacedServer]:
     """Return the servers of a project on hosts of Pclouds, in order of uuids.
 
-    Three queries, and one in each cell with the servers. Servers in silent
-    cells are left out, and servers in a Pcloud that the project neither owns
-    nor is a tenant of: the project does not know the Pcloud.
+    Three queries, one in each cell with the servers, and four for the racks
+    where the project owns a Pcloud with a server. Servers in silent cells are
+    left out, and servers in a Pcloud that the project neither owns nor is a
+    tenant of: the project does not know the Pcloud.
 
     :param named: the uuids of the servers in question; None for all servers
     :param after: only servers with a greater uuid
@@ -50,8 +58,12 @@ def index(
         {place.node for place in places if place.node}, project_id)
     names_of = {pcloud.id: _names(pcloud, project_id) for pcloud in pclouds}
     by_host = _by_host(pclouds)
+    racks = _racks(context, [
+        pcloud.id for pcloud in pclouds
+        if pcloud.metadata.get(names.OWNER) == project_id])
     return [_server(place, by_host[place.host].metadata,
-                    names_of[by_host[place.host].id])
+                    names_of[by_host[place.host].id].get(place.node),
+                    racks.get(place.host))
             for place in sorted(places, key=lambda each: each.uuid)
             if place.host in by_host]
 
@@ -74,10 +86,55 @@ def _by_host(pclouds: Collection[rows.Aggregate]) -> dict[str, rows.Aggregate]:
             if len(its_pclouds) == 1}
 
 
+def _racks(
+    context: nova_context.RequestContext, pclouds: Collection[int],
+) -> dict[str, int]:
+    """Return ``service host -> number of the rack`` in the host's Pcloud.
+
+    Four queries, none without Pclouds. The numbers are those that the hosts of
+    a Pcloud have in the Pcloud's list of hosts; a Pcloud with a host without a
+    row of the host's node has no numbers, as the order of the hosts is not
+    known until `audit` has the row written again.
+
+    :param pclouds: the ids of the aggregates
+    """
+    if not pclouds:
+        return {}
+    in_order = [_in_order(pcloud) for pcloud
+                in lists.with_hosts(context, pclouds)]
+    rack_of = {
+        host: attributes.get(rules.RACK) for host, attributes
+        in host_attributes.effective(
+            context, {host for hosts in in_order for host in hosts}).items()}
+    return {host: number for hosts in in_order
+            for host, number in _numbered(hosts, rack_of)}
+
+
+def _in_order(pcloud: rows.Aggregate) -> list[str]:
+    """Return the service hosts of a Pcloud, by the owner's names."""
+    nodes = {node: host for host, node
+             in names.nodes(pcloud.metadata).items() if host in pcloud.hosts}
+    if len(nodes) < len(pcloud.hosts):
+        return []
+    states = names.states(pcloud.metadata)
+    return [nodes[node] for _, node
+            in sorted(names.hosts(pcloud.metadata).items())
+            if node in states and node in nodes]
+
+
+def _numbered(
+    hosts: Collection[str], rack_of: Mapping[str, str | None],
+) -> Iterable[tuple[str, int]]:
+    """Return the hosts in racks, each with the number of the rack."""
+    numbers = rules.ordinals(rack_of.get(host) for host in hosts)
+    return [(host, numbers[rack]) for host in hosts
+            if (rack := rack_of.get(host)) is not None]
+
+
 def _server(
-    place: servers.Place, metadata: Mapping[str, str],
-    names_of_nodes: Mapping[str | None, str],
+    place: servers.Place, metadata: Mapping[str, str], host: str | None,
+    rack: int | None,
 ) -> PlacedServer:
     return PlacedServer(
-        place.uuid, metadata[names.ID], metadata.get(names.NAME, ''),
-        names_of_nodes.get(place.node))
+        place.uuid, metadata[names.ID], metadata.get(names.NAME, ''), host,
+        None if host is None else rack)

@@ -56,4 +56,5 @@ def _view(server: placed_servers.PlacedServer) -> dict:
     """Return what the project of a server sees of the server's place."""
     return {'server': server.uuid,
             'pcloud': {'id': server.pcloud_id, 'name': server.pcloud_name},
-            'host': server.host}
+            'host': server.host,
+            'rack': server.rack}

@@ -107,6 +107,19 @@ def read(
             ], pool_rows.by_host(pools, hosts_of)
 
 
+def with_hosts(
+    context: nova_context.RequestContext, ids: Collection[int],
+) -> list[rows.Aggregate]:
+    """Return Pclouds with all their hosts and metadata, by name.
+
+    Two queries.
+
+    :param ids: the ids of the aggregates
+    """
+    return rows.whole(context, pcloud_rows.is_whole,
+                      models.Aggregate.id.in_(ids))
+
+
 def _select_hosts(ids: Collection[int], pools: Collection[int]) -> sa.Select:
     """Select the hosts of Pclouds, and which of the hosts are in pools.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands of the hosts in a Pcloud."""
+"""The commands of the hosts in a Pcloud, and of the servers on hosts."""
 
 from __future__ import annotations
 
@@ -263,6 +263,37 @@ class RemovePcloudHost(common.PcloudCommand):
             self, parsed_args, parsed_args.names,
             lambda name: self.client.remove_host(pcloud.id, name),
             lambda name: obstacle(self.client, pcloud.id, name), 'removed')
+
+
+class ListPcloudServer(common.Lister):
+    """List your project's servers, with the Pcloud and the host of each
+
+    Hosts have the names that the owner of the Pcloud has given, and are shown
+    to the owner alone; racks are numbers. A server that is on no host, such as
+    a shelved server, has the Pcloud of its hint. Formats for programs, such as
+    -f json, have the columns of --long always.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud server list --pcloud render-farm'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the option that narrows the list, and that of more columns."""
+        parser.add_argument(
+            '--pcloud', metavar='<pcloud>',
+            help='List only the servers in this Pcloud (name or id)')
+        parser.add_argument(
+            '--long', action='store_true',
+            help='Show the id of the Pcloud too')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List the servers."""
+        pcloud_id = None if parsed_args.pcloud is None else (
+            self.client.find_pcloud(parsed_args.pcloud).id)
+        everything = (parsed_args.long or parsed_args.columns or
+                      common.is_for_programs(parsed_args))
+        return common.table_for(
+            parsed_args, self.client.list_servers(pcloud_id),
+            display.SERVER_LIST if everything else display.SERVER_SHORT_LIST)
 
 
 def _add_hosts_arguments(parser: argparse.ArgumentParser) -> None:

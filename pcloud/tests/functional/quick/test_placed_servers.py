@@ -6,6 +6,7 @@ import ddt
 from oslo_utils import uuidutils
 
 from pcloud.tests.functional.quick import test_cells
+from pcloud.tests.functional.quick import test_client
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 
@@ -31,8 +32,8 @@ class PlacedServersTest(shared_cloud.SharedCloudTestCase):
     def ask(self, user, query=''):
         return user.get_json(f'{PATH}{query}')['servers']
 
-    def place(self, server, host='web-1'):
-        return {'server': server, 'host': host, 'pcloud': {
+    def place(self, server, host='web-1', rack=None):
+        return {'server': server, 'host': host, 'rack': rack, 'pcloud': {
             'id': self.pcloud, 'name': self._name()}}
 
     def _name(self):
@@ -45,6 +46,26 @@ class PlacedServersTest(shared_cloud.SharedCloudTestCase):
     def test_tenant_sees_no_host(self):
         self.assertEqual([self.place(self.borrowed, None)],
                          self.ask(self.bob))
+
+    def _racks(self, **racks):
+        for rack, hosts in racks.items():
+            self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
+                'attribute': {'value': rack, 'hosts': hosts}})
+
+    def test_racks_have_the_numbers_that_the_hosts_have(self):
+        self.add_host(self.alice, self.pcloud, 'a-first', 'gpu')
+        host = self.host_of({'id': self.inside})
+        self._racks(right=sorted(self.hosts.keys() - {host}), left=[host])
+        number = {host['name']: host['rack'] for host in self.alice.get_json(
+            f'/os-pclouds/{self.pcloud}/hosts')['hosts']}
+        self.assertEqual({'a-first': 1, 'web-1': 2}, number)
+        self.assertEqual([self.place(self.inside, rack=2)],
+                         self.ask(self.alice))
+        self.assertEqual([self.place(self.borrowed, None)],
+                         self.ask(self.bob))
+        self._racks(right=[host])
+        self.assertEqual([self.place(self.inside, rack=1)],
+                         self.ask(self.alice))
 
     def test_tenant_that_is_removed(self):
         self.alice.call_json(
@@ -104,10 +125,68 @@ class PlacedServersTest(shared_cloud.SharedCloudTestCase):
             400, self.alice.call('GET', f'{PATH}?{query}').status_code)
 
     def test_host_whose_node_is_lost(self):
-        """A host without a row of its node has a name all the same."""
+        """A host without a row of its node has a name, but no number."""
         aggregate = self.aggregate(f'Pcloud:{self.pcloud}')
-        aggregate.update_metadata({'pcloud:node:node-1': None})
+        host = self.host_of({'id': self.inside})
+        self._racks(right=[host])
+        aggregate.update_metadata({f'pcloud:node:{host}': None})
         self.assertEqual([self.place(self.inside)], self.ask(self.alice))
+
+
+class ClientTest(test_client.ClientTestCase):
+    """The lists that the command shows, of the owner and of a tenant."""
+
+    hosts = {'node-1': 'az1', 'node-2': 'az1'}
+
+    def furnish(self):
+        super().furnish()
+        self.make_pool('gpu', 'node-1')
+        self.pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, self.pcloud, 'web-1', 'gpu')
+        self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
+            'attribute': {'value': 'secret', 'hosts': ['node-1']}})
+        self.alice.call_json(
+            'PUT', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}')
+        self.flags(shelved_offload_time=0)
+        self.own = {}
+        for user in (self.alice, self.bob):
+            inside, shelved = (self.boot(user, {'pcloud': self.pcloud})
+                               for _ in range(2))
+            self.own[user.project_id] = {
+                inside['id']: 'inside', shelved['id']: 'shelved',
+                self.boot(user)['id']: 'outside'}
+            user.call_json('POST', f'/servers/{shelved["id"]}/action',
+                           {'shelve': None})
+            self.wait_for(shelved, status='SHELVED_OFFLOADED')
+
+    def _listed(self, user, pcloud_id=None):
+        listed = self.as_library(user).list_servers(pcloud_id)
+        self.assertEqual(sorted(each.name for each in listed),
+                         [each.name for each in listed])
+        own = self.own[user.project_id]
+        return {own[each.id]: (each.pcloud, each.host, each.rack)
+                for each in listed}
+
+    def test_owner_and_tenant(self):
+        shown = {'shelved': ('mine', None, None),
+                 'outside': (None, None, None)}
+        self.assertEqual(shown | {'inside': ('mine', 'web-1', 1)},
+                         self._listed(self.alice))
+        self.assertEqual(shown | {'inside': ('mine', None, None)},
+                         self._listed(self.bob))
+
+    def test_of_a_pcloud(self):
+        self.assertEqual({'inside', 'shelved'},
+                         self._listed(self.alice, self.pcloud).keys())
+        self.assertEqual({}, self._listed(
+            self.alice, self.make_pcloud(self.alice, 'other')))
+
+    def test_tenant_that_is_removed_sees_no_pcloud(self):
+        self.alice.call_json(
+            'DELETE', f'/os-pclouds/{self.pcloud}/tenants/{base.BOB}?force=1')
+        self.assertEqual(
+            dict.fromkeys(('inside', 'shelved', 'outside'),
+                          (None, None, None)), self._listed(self.bob))
 
 
 class SilentCellTest(test_cells.CellsTestCase):
