@@ -292,10 +292,10 @@ def _record(
         keys.get(scoped_policies.PROJECT, ()), affinity_keys.customer(
             properties, affinity_keys.IMAGE_CUSTOMER_PREFIX),
         keys.get(scoped_policies.PCLOUD, ())])
-    image = affinity_keys.system(
-        properties, affinity_keys.IMAGE_SYSTEM_PREFIX) if trusted else []
+    image = affinity.compiled([affinity_keys.system(
+        properties, affinity_keys.IMAGE_SYSTEM_PREFIX)] if trusted else [])
     record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),
-              hint_rules.IMAGE_RECORD: _texts(image),
+              hint_rules.IMAGE_RECORD: _texts(image.values()),
               hint_rules.DOMAIN_RECORD:
                   hint_rules.domain_record(
                       hint_rules.domain_id(context.project_domain_id))}

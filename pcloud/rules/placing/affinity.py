@@ -47,7 +47,8 @@ class Key:
     """A placement key of a server, or of a level above the server.
 
     :ivar value: the value that the server would like a host to have
-    :ivar weight: how much the key counts, not zero; negative to stay away
+    :ivar weight: how much the key counts; negative to stay away; 0 for a
+        normal key, which has no part in placements
     """
 
     name: str
@@ -105,16 +106,14 @@ def key(key_name: str, text: str) -> Key:
     """Read a key whose name is known, from ``VALUE:WEIGHT``.
 
     :raises: `exception.InvalidValue`
+
+    Rule: reference-placement-keys-normal
     """
     value, colon, weight = text.partition(':')
     if not colon:
         raise exception.InvalidValue(
             'Placement key', f'{key_name}={text}', 'NAME=VALUE:WEIGHT')
-    placement_key = Key(name(key_name), number(value), number(weight))
-    if not placement_key.weight:
-        raise exception.InvalidValue(
-            'Placement key', f'{key_name}={text}', 'of a weight that is not 0')
-    return placement_key
+    return Key(name(key_name), number(value), number(weight))
 
 
 def parse(text: str) -> Key:
@@ -182,14 +181,16 @@ def distinct(
 def compiled(levels: Iterable[Iterable[Key]]) -> dict[str, Key]:
     """Return ``name -> key``: for each name the key of the lowest level.
 
-    Value and weight of a key come from the same level.
+    Value and weight of a key come from the same level. Keys of weight 0 are
+    left out, so that they neither count nor hide a key of a higher level.
 
     :param levels: from the highest, the cloud, to the lowest, the server
 
-    Rule: reference-placement-keys-levels
+    Rule: reference-placement-keys-levels, reference-placement-keys-normal
     """
     return {placement_key.name: placement_key
-            for level in levels for placement_key in level}
+            for level in levels for placement_key in level
+            if placement_key.weight}
 
 
 def score(

@@ -54,7 +54,7 @@ class PoliciesTest(base.CloudTest):
         path = f'{PATH}/pcloud/{self.new_pcloud().id}'
         for wrong in ({'constraints': 'ram=x'}, {'constraints': 'ram'},
                       {'constraints': 'ram=1M ram=2M'}, {'more': 1},
-                      {'customer_keys': ['B']}, {'customer_keys': ['B=1:0']}):
+                      {'customer_keys': ['B']}, {'customer_keys': ['B=1:']}):
             self.call(400, 'owner', 'PUT', path, {'policy': wrong})
 
     def test_effective(self):

@@ -345,7 +345,7 @@ class KeysTest(AffinityTestCase):
         return response.json()['badRequest']['message']
 
     def test_hints(self):
-        for keys in ('A', ['A=1:1', 'A=2:1'], 'A=1:0', '#RAM=0:100',
+        for keys in ('A', ['A=1:1', 'A=2:1'], 'A=1:', '#RAM=0:100',
                      ['A=1:1', 'x'], 7, ['A=1:1', 'a=2:1'],
                      [f'A{number}=1:1' for number in range(101)]):
             self.assertIn('has to be', self._refused({'placement_key': keys}))
@@ -411,6 +411,33 @@ class KeysTest(AffinityTestCase):
         self.assertEqual(200, put(self.admin, 'cloud', 'default',
                                   system_keys=[]))
         self.assertNotIn('Pcloud:policy', str(self.dump()['aggregates']))
+
+    def test_normal_keys(self):
+        """Keys of weight 0 are kept and shown, and place nothing."""
+        premium = ['Else=1:0', 'premium=1:100']
+        self.set_policy('cloud', system_keys=premium)
+        self.assertEqual(premium, self.admin.get_json(
+            f'{POLICIES}/cloud/default')['policy']['system_keys'])
+        self.node_keys('node-3', **{'key:premium': '1', 'key:Else': '1'})
+        self.node_keys('node-4', **{'key:premium': '0', 'key:Else': '1'})
+        flavor = self.flavor(pcloud__system_key__premium='0:0')
+        # The key of the cloud counts: nothing of weight 0 hides it.
+        self.assertEqual(['node-3'] * 2, [
+            self.started(flavorRef=flavor) for _ in range(2)])
+
+    def test_hints_of_weight_zero(self):
+        boss = self.client_of('boss', base.ALICE,
+                              ['reader', 'member', 'admin'])
+        first = self.boot(boss, {'placement_key': 'Group1=1:0'},
+                          zone='az1:node-1')
+        self.assertEqual(['Group1=1:0'], self._hints_of(first))
+        self.started('Group1=1.5:1', user=boss, zone='az1:node-3')
+        self.assertEqual(['node-3'] * 2, [
+            self.started(TOGETHER) for _ in range(2)])
+
+    def _hints_of(self, server):
+        return self.alice.get_server(server['id'])[
+            'scheduler_hints']['placement_key']
 
     def test_paths_with_control_characters(self):
         body = {'server': self._build_server(flavor_id='1', networks='none'),
@@ -523,7 +550,7 @@ class KeysTest(AffinityTestCase):
                 ('POST', action, {'set_metadata': {'metadata': {
                     'pcloud:key:A': 'x'}}}),
                 ('POST', action, {'set_metadata': {'metadata': {
-                    'pcloud:sticky:A': '0'}}}),
+                    'pcloud:sticky:A': 'x'}}}),
                 ('POST', action, {'set_metadata': {'metadata': {
                     'pcloud:key:special.RAM': '1'}}}),
                 ('POST', action, {'set_metadata': {'metadata': {

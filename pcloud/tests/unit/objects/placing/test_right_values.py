@@ -41,6 +41,7 @@ class ValuesTest(testtools.TestCase):
         ('pcloud:worker', f'at={STAMP}'),
         ('pcloud:changes:x', '0123456789ab 0123456789ac'),
         ('pcloud:constraint:ram', '2G'), ('pcloud:key:A', '-1.5'),
+        ('pcloud:sticky:A', '0'), ('pcloud:customer_key:A', '1:0'),
         ('pcloud:sticky:A', '2'), ('pcloud:system_key:special.RAM', '0:1'),
         ('pcloud:attr:rack', 'r 1'), (f'pcloud:{"a" * 32}', 'pcloud-tenant'),
         ('pcloud:later:key', 'anything'), ('cpu_allocation_ratio', 'abc'),
@@ -74,7 +75,7 @@ class ValuesTest(testtools.TestCase):
         ('pcloud:constraint:cpu', '1\nram=1'),
         ('pcloud:constraint:ram', '2G\u00a0'),
         ('pcloud:constraint:', 'x'), ('pcloud:key:A', 'nan'),
-        ('pcloud:key:special.RAM', '1'), ('pcloud:sticky:A', '0'),
+        ('pcloud:key:special.RAM', '1'), ('pcloud:sticky:A', ''),
         ('pcloud:system_key:_A', '1:1'), ('pcloud:attr:hardware_class', 'x'),
         (f'pcloud:{"a" * 32}', 'true'))
     def test_wrong(self, key, value):
@@ -110,11 +111,12 @@ class ValuesTest(testtools.TestCase):
     def test_image_properties(self):
         right_values.check_image_property('pcloud_co_located', 'always')
         right_values.check_image_property('pcloud_customer_key_A', '1:1')
+        right_values.check_image_property('pcloud_system_key_A', '1:0')
         right_values.check_image_property('pcloud_consumes', 'x')
         for key, value in (('pcloud_co_located', 'Always'),
                            ('pcloud_co_located', ''),
                            ('pcloud_customer_key_A', '1'),
-                           ('pcloud_system_key_A', '1:0')):
+                           ('pcloud_system_key_A', '1:')):
             self.assertRaises(
                 exception.Invalid, right_values.check_image_property,
                 key, value)

@@ -40,12 +40,12 @@ class ParseTest(base.BaseTestCase):
         self.assertEqual(text, str(affinity.parse(text)))
 
     @ddt.data(('special.RAM=0:5', '#RAM=0:5'), ('A=+1.50:2.0', 'A=1.5:2'),
-              ('A=01:1', 'A=1:1'), ('A=-0:1', 'A=0:1'))
+              ('A=01:1', 'A=1:1'), ('A=-0:1', 'A=0:1'), ('A=1:-0.0', 'A=1:0'))
     @ddt.unpack
     def test_other_ways_to_say_it(self, text, expected):
         self.assertEqual(expected, str(affinity.parse(text)))
 
-    @ddt.data('', 'A', 'A=1', 'A=1:', 'A=:1', '=1:1', 'A=1:0', 'A=1:0.0',
+    @ddt.data('', 'A', 'A=1', 'A=1:', 'A=:1', '=1:1',
               'A=1:2:3', 'A=x:1', 'A=1:x', 'A=nan:1', 'A=inf:1', 'A=1e3:1',
               'A=1,5:1', 'A =1:1', 'A= 1:1', '#DISK=0:1', 'special.x=0:1',
               '##RAM=0:1', '_=1:1', '-a=1:1', 'A' * 65 + '=1:1', 'ä=1:1',
@@ -85,6 +85,9 @@ class CompileTest(base.BaseTestCase):
         (['A=1:1', '', 'B=2:2', ''], 'A=1:1 B=2:2'),
         (['A=1:1 B=1:1', 'B=2:9', 'A=3:3'], 'A=3:3 B=2:9'),
         (['#RAM=0:10', '#RAM=1:10'], '#RAM=1:10'),
+        # A normal key is no placement key, and hides none.
+        (['A=1:5', 'A=2:0'], 'A=1:5'), (['A=1:0', 'A=2:5'], 'A=2:5'),
+        (['A=1:0', 'B=1:0 C=1:0'], ''),
         ([], ''), (['', ''], ''))
     @ddt.unpack
     def test_levels(self, levels, expected):
