@@ -22,6 +22,7 @@ from oslo_utils import timeutils
 
 from pcloud.audit import attribute_checks
 from pcloud.audit import findings
+from pcloud.audit import gap_checks
 from pcloud.audit import home_checks
 from pcloud.audit import placement_checks
 from pcloud.audit import project_checks
@@ -75,6 +76,8 @@ def find(
         ('maintenances', functools.partial(_check_closed, known)),
         ('host attributes', functools.partial(
             attribute_checks.check, context)),
+        ('placement keys', functools.partial(
+            gap_checks.check_keys, context)),
         ('values', functools.partial(value_checks.check, context)),
         ('Keystone', functools.partial(project_checks.check, context)),
         ('shelved servers', functools.partial(

@@ -316,6 +316,14 @@ ATTRIBUTE = (
     Field('hosts', 'Hosts', joined),
 )
 
+NODE_KEY = (
+    Field('name', 'Name'),
+    Field('value', 'Value'),
+    Field('sticky', 'Sticky Weight'),
+    Field('aggregate', 'Aggregate'),
+    Field('hosts', 'Hosts', joined),
+)
+
 QUOTA = (
     Field('project_id', 'Project ID'),
     Field('units_limit', 'Units Limit', limit),

@@ -32,6 +32,7 @@ from pcloud.client.calls import hosts
 from pcloud.client.calls import pclouds
 from pcloud.client.calls import planning
 from pcloud.client.calls import scoped_policies
+from pcloud.client import node_keys
 from pcloud.client import server_places
 from pcloud.client import servers
 from pcloud.client import transport
@@ -88,6 +89,11 @@ class Client(
     def servers(self) -> servers.Servers:
         """Nova's own calls about servers, over the same adapter."""
         return servers.Servers(self._transport)
+
+    @property
+    def node_keys(self) -> node_keys.NodeKeys:
+        """The placement keys of hosts and aggregates, for administrators."""
+        return node_keys.NodeKeys(self._transport)
 
     def list_servers(
         self, pcloud_id: str | None = None,

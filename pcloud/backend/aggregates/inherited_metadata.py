@@ -85,6 +85,16 @@ def node_keys(
         for prefix in (names.NODE_KEY_PREFIX, names.STICKY_PREFIX))))
 
 
+def saying_node_keys(
+    context: nova_context.RequestContext,
+) -> list[rows.Aggregate]:
+    """Return all aggregates with a placement key of hosts (two queries)."""
+    row = models.AggregateMetadata
+    return rows.read(context, models.Aggregate.id.in_(
+        sa.select(row.aggregate_id).where(row.key.startswith(
+            names.NODE_KEY_PREFIX, autoescape=True))))
+
+
 def _saying(
     context: nova_context.RequestContext, hosts: Collection[str],
     criterion: sa.ColumnElement[bool],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands of the attributes of hosts."""
+"""The commands of the attributes and the placement keys of hosts."""
 
 from __future__ import annotations
 
@@ -110,6 +110,127 @@ class UnsetPcloudAttribute(common.PcloudCommand):
                 self.say(f'{host}: {former.get(host, "-")} -> -')
         else:
             self.client.unset_attribute(parsed_args.name, parsed_args.hosts)
+
+
+class ListPcloudKey(common.Lister):
+    """List the placement keys of hosts and aggregates (admin only)
+
+    A key of an aggregate is a key of each of its hosts. Where a host has
+    several values of a name, the lowest counts.
+    """
+
+    _epilog = 'Example:\n  openstack pcloud key list --host compute-17'
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options that narrow the list."""
+        parser.add_argument(
+            '--name', metavar='<name>', help='Only keys of this name')
+        parser.add_argument(
+            '--host', metavar='<host>', help='Only keys that this host has')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
+        """List the keys."""
+        return common.table([
+            key for key in self.client.node_keys.list_all()
+            if parsed_args.name in (None, key.name) and
+            parsed_args.host in (None, *key.hosts)], display.NODE_KEY)
+
+
+class SetPcloudKey(common.PcloudCommand):
+    """Set a placement key of hosts or of an aggregate (admin only)
+
+    The key takes the place of a former key of that name. A server that starts
+    on a host with a sticky key keeps a copy of the key, with the weight.
+    Names that begin with "_" are compared with the keys of customers.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud key set premium 1 '
+               '--host compute-17 --host compute-18\n  openstack pcloud key '
+               'set store 2 --sticky 60 --aggregate store-2-hosts')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the key, the value, the weight and the hosts."""
+        _add_key_arguments(parser)
+        parser.add_argument('value', metavar='<value>',
+                            help='Its value, a decimal number')
+        parser.add_argument(
+            '--sticky', metavar='<weight>',
+            help='Make the key sticky, with this weight')
+        common.add_dry_run(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Set the key."""
+        name, value = parsed_args.name, parsed_args.value
+        keys = self.client.node_keys
+        if parsed_args.dry_run:
+            _forecast_key(self, parsed_args, _with_weight(
+                value, parsed_args.sticky))
+        elif parsed_args.aggregate is not None:
+            keys.set_for_aggregate(
+                name, value, parsed_args.sticky, parsed_args.aggregate)
+        else:
+            keys.set_for_hosts(
+                name, value, parsed_args.sticky, parsed_args.hosts)
+            self._tell_of_others(name, parsed_args.hosts)
+
+    def _tell_of_others(self, name: str, hosts: Sequence[str]) -> None:
+        """Tell of the values that hosts have from other aggregates too."""
+        for key in self.client.node_keys.list_all():
+            inheriting = sorted(set(hosts) & set(key.hosts))
+            if key.name == name and inheriting and not key.is_of_hosts:
+                self.tell(
+                    f'{", ".join(inheriting)}: {name} is {key.value} by '
+                    f"aggregate '{key.aggregate}' too; the lowest counts")
+
+
+class UnsetPcloudKey(common.PcloudCommand):
+    """Remove a placement key from hosts or from an aggregate (admin only)"""
+
+    _epilog = ('Example:\n  openstack pcloud key unset premium '
+               '--host compute-17')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the key and the hosts."""
+        _add_key_arguments(parser)
+        common.add_dry_run(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Remove the key."""
+        keys = self.client.node_keys
+        if parsed_args.dry_run:
+            _forecast_key(self, parsed_args, '-')
+        elif parsed_args.aggregate is not None:
+            keys.unset_for_aggregate(parsed_args.name, parsed_args.aggregate)
+        else:
+            keys.unset_for_hosts(parsed_args.name, parsed_args.hosts)
+
+
+def _add_key_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('name', metavar='<name>', help='Name of the key')
+    whose = parser.add_mutually_exclusive_group(required=True)
+    whose.add_argument(
+        '--host', metavar='<host>', dest='hosts', action='append',
+        help='Host of the compute service (repeat for several)')
+    whose.add_argument(
+        '--aggregate', metavar='<aggregate>',
+        help='Aggregate (name or id) whose hosts have the key')
+
+
+def _forecast_key(command: common.PcloudCommand,
+                  parsed_args: argparse.Namespace, new: str) -> None:
+    """Say what hosts or an aggregate have of a key, and would have."""
+    keys = [key for key in command.client.node_keys.list_all()
+            if key.name == parsed_args.name]
+    for whose in parsed_args.hosts or [parsed_args.aggregate]:
+        former = [_with_weight(key.value, key.sticky) for key in keys if (
+            key.aggregate == whose if parsed_args.hosts is None else
+            key.is_of_hosts and whose in key.hosts)]
+        command.say(f'{whose}: {", ".join(former) or "-"} -> {new}')
+    command.tell('It is not checked whether they exist')
+
+
+def _with_weight(value: str, sticky: str | None) -> str:
+    return value if sticky is None else f'{value} (sticky, weight {sticky})'
 
 
 def _check(name: str, value: str) -> None:

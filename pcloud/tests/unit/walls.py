@@ -127,7 +127,8 @@ ROOMS = {
         'nova.context oslo_config oslo_utils',
         'all_checks remains',
         'placement_checks',
-        'attribute_checks home_checks project_checks row_checks value_checks',
+        'attribute_checks gap_checks home_checks project_checks row_checks '
+        'value_checks',
         'findings repair'),
     'scheduler': _room(
         # Growth begins where Nova loads the filters.
@@ -254,7 +255,7 @@ ROOMS = {
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
         'v1',
-        'server_places',
+        'node_keys server_places',
         'calls display servers',
         'plan_resources',
         'resources runs transport',

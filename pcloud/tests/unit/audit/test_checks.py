@@ -11,6 +11,7 @@ from oslotest import base
 from pcloud.audit import all_checks
 from pcloud.audit import attribute_checks
 from pcloud.audit import findings
+from pcloud.audit import gap_checks
 from pcloud.audit import home_checks
 from pcloud.audit import placement_checks
 from pcloud.audit import project_checks
@@ -25,8 +26,8 @@ class KindsTest(base.BaseTestCase):
 
     def test_documented(self):
         sources = ''.join(map(inspect.getsource, (
-            all_checks, attribute_checks, home_checks, placement_checks,
-            project_checks, row_checks, value_checks)))
+            all_checks, attribute_checks, gap_checks, home_checks,
+            placement_checks, project_checks, row_checks, value_checks)))
         named = re.findall(
             r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)
         found = {findings.NOT_LOOKED_AT, value_checks.KIND, *named,

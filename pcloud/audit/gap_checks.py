@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Find hosts that lack what other hosts have: placement keys, attributes.
+
+Rule: reference-placement-keys-nodes, reference-attributes
+"""
+
+from collections.abc import Collection
+from collections.abc import Iterator
+
+from nova import context as nova_context
+
+from pcloud.audit import findings
+from pcloud.backend.aggregates import inherited_metadata
+from pcloud.backend.cells import asking
+from pcloud import names
+from pcloud.objects.placing import affinity_keys
+from pcloud import text
+
+# How many hosts a finding names.
+_MOST_NAMED = 20
+
+
+def check_keys(
+    context: nova_context.RequestContext,
+) -> Iterator[findings.Finding]:
+    """Find placement keys that some hosts have and others lack.
+
+    Three queries, one without keys. A key that a host lacks scores 0 there,
+    which only for keys of positive weights is the worst score.
+    """
+    having: dict[str, set[str]] = {}
+    for aggregate in inherited_metadata.saying_node_keys(context):
+        values, _ = affinity_keys.of_node([aggregate.metadata])
+        for name in values:
+            having.setdefault(name, set()).update(aggregate.hosts)
+    if not any(having.values()):
+        return
+    hosts = frozenset().union(*asking.of_hosts(context).values())
+    for name, its_hosts in sorted(having.items()):
+        lacking = hosts - its_hosts
+        if its_hosts and lacking:
+            yield findings.Finding(
+                'node-key-missing', names.NODE_KEY_PREFIX + name, '',
+                _lack(lacking, 'the key', len(its_hosts & hosts)) +
+                '. All hosts are to have the same keys; set the key with: '
+                f'openstack pcloud key set {name} VALUE --host HOST')
+
+
+def _lack(lacking: Collection[str], what: str, having: int) -> str:
+    """Tell which hosts lack something that others have."""
+    named = sorted(lacking)[:_MOST_NAMED]
+    more = len(lacking) - len(named)
+    return (text.counted(len(lacking), 'host lacks', 'hosts lack') +
+            f' {what}, which ' + text.counted(having, 'host has', 'hosts have')
+            + ': ' + ', '.join(named) + (f' and {more} more' if more else ''))
