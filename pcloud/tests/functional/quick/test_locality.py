@@ -106,6 +106,18 @@ class LocalityTest(LocalityTestCase):
                              {'node-1', 'node-2', 'node-4'})
         self.assertEqual('node-4', self.host_of(self.admin.get_server(other)))
 
+    def test_strict_near_of_servers_on_one_host(self):
+        """The host of all, be another server of a tag elsewhere or not."""
+        beside = self._on('node-1', base.ALICE, 'db')
+        both = {'near': [self.first, beside], 'locality': 'strict'}
+        self.assertEqual({'node-1'}, self._hosts(**both))
+        # All are all servers with a tag, too.
+        self._on('node-2', base.ALICE, 'db')
+        both['near'] = [self.first, 'tag:db']
+        self.assertLessEqual(self._hosts(4, **both), {'node-1', 'node-2'})
+        self._on('node-3', base.ALICE, 'db')
+        self.assertIn('near and far want it', self._fault(**both))
+
     def _leave_rack(self, *hosts):
         for host in hosts:
             self.admin.call_json(
