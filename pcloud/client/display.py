@@ -29,6 +29,15 @@ def joined(values: Sequence[str] | None) -> str:
     return ', '.join(values) if values else '-'
 
 
+def placement_keys(values: Sequence[str] | None) -> str:
+    """Format placement keys, with words before those that are computed."""
+    from pcloud.rules.placing import affinity
+    names = [(value.partition('=')[0], value) for value in values or ()]
+    return joined([
+        value if affinity.in_words(name) == name else
+        f'{affinity.in_words(name)}: {value}' for name, value in names])
+
+
 def counted(values: Sequence[object] | None) -> str:
     """Format the length of a list."""
     return '-' if values is None else str(len(values))
@@ -292,7 +301,8 @@ POLICY = (
     Field('constraints', 'Constraints'),
     Field('customer_keys', 'Customer Keys', joined),
 )
-POLICY_FOR_ADMIN = POLICY + (Field('system_keys', 'System Keys', joined),)
+POLICY_FOR_ADMIN = POLICY + (
+    Field('system_keys', 'System Keys', placement_keys),)
 _EFFECTIVE = (Field('effective', 'Effective', settings),)
 _COUNTING_DEFAULT = (
     Field('default_pcloud', 'Default Pcloud', default_pcloud),

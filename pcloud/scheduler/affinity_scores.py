@@ -100,6 +100,24 @@ def system(
             for host_state, kind in zip(host_states, of_hosts, strict=True)]
 
 
+def parts(
+    host_states: Sequence[host_manager.HostState], wished: memo.CompiledKeys,
+) -> list[dict[str, Fraction]]:
+    """Return what each key adds to the score of each host, as `system`.
+
+    :returns: for each host ``name -> score``, without keys that add nothing
+    """
+    of_hosts, kinds = node_keys.grouped(
+        host_states, host_attributes.aggregates(host_states))
+    offered = [{**kinds[kind], **{
+        name: node_keys.COMPUTED[name](host_state)
+        for name in _computed(wished)}} for host_state, kind in zip(
+            host_states, of_hosts, strict=True)]
+    return [{name: added for name, value in sorted(each.items())
+             if (added := affinity.score(wished.system, [(name, value)]))}
+            for each in offered]
+
+
 def _by_kind(
     host_states: Sequence[host_manager.HostState],
     aggregates: Collection[objects.Aggregate], wished: memo.CompiledKeys,

@@ -36,6 +36,8 @@ UNCERTAIN = -1
 # More than all roundings of an estimate, which are multiples of 2 ** -53.
 _ERROR = 1e-12
 _SPECIAL_PREFIX = '#'
+# What people read in place of the names of the computed keys.
+_WORDS = {RAM: 'RAM contention', CPU: 'CPU contention', LOAD: 'load'}
 # Nova lets no "#" into names of metadata and extra specs.
 _SPECIAL_ALIAS = 'special.'
 _NAME = re.compile(r'[#_]?[A-Za-z0-9][A-Za-z0-9._-]{0,62}', re.ASCII)
@@ -100,6 +102,14 @@ def name(text: str) -> str:
             'a name of 1 to 64 letters, digits, ".", "_" or "-", or '
             'special.RAM, special.CPU or special.LOAD')
     return key_name
+
+
+def in_words(key_name: str) -> str:
+    """Return the name of a key for people: words for a computed key.
+
+    Rule: reference-placement-keys-special
+    """
+    return _WORDS.get(key_name, key_name)
 
 
 def key(key_name: str, text: str) -> Key:

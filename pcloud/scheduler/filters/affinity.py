@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
 import itertools
@@ -12,6 +13,7 @@ import random
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.rules.placing import affinity
 from pcloud.rules.placing import reasons
 from pcloud.scheduler import affinity_scores
 from pcloud.scheduler.filters import base
@@ -59,18 +61,27 @@ class AffinityFilter(base.ListFilter):
         wished = request_keys.compiled(spec, host_states)
         if not wished:
             return [None] * len(host_states)
-        return [None if is_in else _reason(score)
-                for is_in, score in zip(
+        return [None if is_in else _reason(score, parts)
+                for is_in, score, parts in zip(
                     affinity_scores.in_rounds(host_states, wished),
                     affinity_scores.system(host_states, wished),
-                    strict=True)]
+                    affinity_scores.parts(host_states, wished), strict=True)]
 
 
-def _reason(score: Fraction) -> reasons.Reason:
+def _reason(
+    score: Fraction, parts: Mapping[str, Fraction],
+) -> reasons.Reason:
+    """Return why a host is in no round.
+
+    :param parts: ``name of a key -> what the key adds to the score``
+    """
     thresholds = affinity_scores.thresholds()
     first, last = float(thresholds[0]), float(thresholds[-1])
     return reasons.Reason(
         'its system score exceeds none of the thresholds, which are from '
         f'{first:g} to {last:g}',
         'the placement keys of administrators keep the server away from it',
-        f'its score is {float(score):g}')
+        ': '.join(filter(None, (
+            f'its score is {float(score):g}',
+            ', '.join(f'{affinity.in_words(name)} {float(added):g}'
+                      for name, added in parts.items())))))

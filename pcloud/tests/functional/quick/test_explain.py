@@ -286,7 +286,12 @@ class ExplainTest(ExplainTestCase):
             (4, 3, 3, {'its system score exceeds none of the thresholds, '
                        'which are from 80 to -10': 1}),
             self.step(found, 'AffinityFilter'))
-        self.assertIn("'its score is -50'", str(found))
+        self.assertIn("'its score is -50: bad -50'", str(found))
+        self.admin.call_json('PUT', '/os-pcloud-policies/cloud/default', {
+            'policy': {'system_keys': ['bad=1:-50', '#RAM=0:-20']}})
+        self.assertRegex(
+            str(self.explain()), "'its score is -[0-9.]+: "
+            "RAM contention -[0-9.]+, bad -50'")
 
     def test_failed_and_running_servers(self):
         self.make_pool('gpu', 'node-1')

@@ -983,6 +983,20 @@ class TestPolicies(base.CloudTestCase):
         self.assertEqual(('PUT', self.PATH, {'policy': {
             'customer_keys': ['A=1:1', 'B=2:-1']}}), self.last_call())
 
+    def test_computed_keys_have_words_for_people(self):
+        keys = ['#CPU=0:10', '#LOAD=0:5', '#RAM=0:100', 'premium=0:100']
+        self.answer('GET', '/os-pcloud-policies/cloud/default', json={
+            'policy': {'scope': 'cloud', 'id': 'default', 'customer_keys': [],
+                       'system_keys': keys}})
+        shown = self.openstack('pcloud', 'policy', 'show', 'cloud')
+        self.assertEqual(
+            'CPU contention: #CPU=0:10, load: #LOAD=0:5, '
+            'RAM contention: #RAM=0:100, premium=0:100',
+            base.properties(shown.out)['system_keys'])
+        self.assertEqual(keys, self.openstack(
+            'pcloud', 'policy', 'show', 'cloud', '-f', 'json').json[
+                'system_keys'])
+
     def test_set_for_the_cloud(self):
         path = '/os-pcloud-policies/cloud/default'
         self.answer('PUT', path, json={'policy': {

@@ -68,6 +68,12 @@ class ParseTest(base.BaseTestCase):
             found = affinity.parse(text)
             self.assertEqual(found, check(found))
 
+    def test_words_of_computed_keys(self):
+        self.assertEqual(
+            ['RAM contention', 'CPU contention', 'load', 'RAM'], [
+                affinity.in_words(name)
+                for name in ('#RAM', '#CPU', '#LOAD', 'RAM')])
+
     @given(keys)
     def test_reads_what_it_writes(self, key):
         self.assertEqual(key, affinity.parse(str(key)))
