@@ -76,6 +76,8 @@ def find(
         ('maintenances', functools.partial(_check_closed, known)),
         ('host attributes', functools.partial(
             attribute_checks.check, context)),
+        ('attributes of hosts', functools.partial(
+            gap_checks.check_attributes, known)),
         ('placement keys', functools.partial(
             gap_checks.check_keys, context)),
         ('values', functools.partial(value_checks.check, context)),

@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from nova import context as nova_context
 
 from pcloud.audit import findings
+from pcloud.audit import row_checks
 from pcloud.backend.aggregates import inherited_metadata
 from pcloud.backend.cells import asking
 from pcloud import names
 from pcloud.objects.placing import affinity_keys
+from pcloud.objects.placing import host_attributes
+from pcloud.rules.placing import attributes
 from pcloud import text
 
 # How many hosts a finding names.
@@ -45,6 +48,35 @@ def check_keys(
                 _lack(lacking, 'the key', len(its_hosts & hosts)) +
                 '. All hosts are to have the same keys; set the key with: '
                 f'openstack pcloud key set {name} VALUE --host HOST')
+
+
+def check_attributes(
+    known: row_checks.Known,
+) -> Iterator[findings.Finding]:
+    """Find hosts of pools and Pclouds without an attribute that rules read.
+
+    Two queries. An attribute that no host of the cloud has is no finding: the
+    operator does not use the attribute.
+    """
+    statements = host_attributes.statements(
+        inherited_metadata.saying_attributes(known.context))
+    hosts = frozenset().union(
+        *(aggregate.hosts for aggregate in known.aggregates))
+    for name in (attributes.RACK, attributes.PLATFORM, attributes.HARDWARE):
+        having = {host for host, its in statements if its == name}
+        lacking = hosts - having
+        if having and lacking:
+            yield findings.Finding(
+                'attribute-missing', names.ATTRIBUTE_PREFIX + name, '',
+                _lack(lacking, 'the attribute', len(having)) +
+                f'. {_EFFECTS[name]} Set it with: openstack pcloud attribute '
+                f'set {name} VALUE --host HOST')
+
+
+_EFFECTS = {
+    attributes.RACK: 'Such a host is in the same rack as no other.',
+    attributes.PLATFORM: 'Such a host counts as one of the oldest platform.',
+    attributes.HARDWARE: 'Such a host counts as one of the lowest class.'}
 
 
 def _lack(lacking: Collection[str], what: str, having: int) -> str:

@@ -126,9 +126,8 @@ ROOMS = {
         f'{_COMMON} text backend moving objects',
         'nova.context oslo_config oslo_utils',
         'all_checks remains',
-        'placement_checks',
-        'attribute_checks gap_checks home_checks project_checks row_checks '
-        'value_checks',
+        'gap_checks placement_checks',
+        'attribute_checks home_checks project_checks row_checks value_checks',
         'findings repair'),
     'scheduler': _room(
         # Growth begins where Nova loads the filters.

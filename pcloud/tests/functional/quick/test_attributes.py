@@ -228,6 +228,34 @@ class AuditTest(AttributesTestCase):
         self.assertIn('deleted', empty.repair(self.context))
         self.assertEqual(3, len(all_checks.find(self.context, settle=0)))
 
+    def _missing(self):
+        return {each.aggregate.removeprefix('Pcloud:attribute:'): each.message
+                for each in all_checks.find(self.context, settle=0)
+                if each.kind == 'attribute-missing'}
+
+    def test_hosts_without_what_others_have(self):
+        self.make_pool('gpu', 'node-1', 'node-2')
+        pcloud = self.make_pcloud(self.alice)
+        self.add_host(self.alice, pcloud, 'web', 'gpu')
+        # Nobody uses any of them.
+        self.assertEqual({}, self._missing())
+        # Dates are for hosts that are rebooted; other names are free.
+        self.put('next_reboot', self.in_days(3), 'node-1')
+        self.put('gpu', 'yes', 'node-1')
+        self.assertEqual({}, self._missing())
+        self.put('platform_version', '1.2', 'node-3')
+        self.put('hardware_class', '1', 'node-1', 'node-2')
+        self.ordinary('left', ['node-1', 'node-3'], rack='left')
+        found = self._missing()
+        self.assertEqual({'platform_version', 'rack'}, found.keys())
+        self.assertIn('2 hosts lack the attribute, which 1 host has: node-1, '
+                      'node-2. ', found['platform_version'])
+        self.assertIn('1 host lacks the attribute, which 2 hosts have: '
+                      'node-2. ', found['rack'])
+        self.put('rack', 'right', 'node-2')
+        self.put('platform_version', '1.2', 'node-1', 'node-2')
+        self.assertEqual({}, self._missing())
+
 
 class HostsTest(AttributesTestCase):
     """What a Pcloud's owner sees of its hosts."""
