@@ -119,6 +119,21 @@ class Checks(upgradecheck.UpgradeCommands):
         return _loaded('available_filters', broken | failed,
                        _missing(missing, group.available_filters))
 
+    def check_filter_order(self) -> upgradecheck.Result:
+        """What must be is chosen before what is preferred."""
+        enabled = CONF.filter_scheduler.enabled_filters
+        last = {name: place for place, name in enumerate(enabled)}
+        if last.get('ConstraintsFilter', -1) > last.get(
+                'LocalityFilter', len(enabled)):
+            return _result(
+                upgradecheck.Code.WARNING,
+                'LocalityFilter comes before ConstraintsFilter in '
+                '[filter_scheduler] enabled_filters: of a request with both '
+                'near and a constraint of max, near counts first, and max '
+                'only among the hosts that are near. Put LocalityFilter '
+                'after ConstraintsFilter.')
+        return _result(upgradecheck.Code.SUCCESS)
+
     def check_request_filter(self) -> upgradecheck.Result:
         """The filters that the scheduler loads register the request filter."""
         loading.classes(filters.HostFilterHandler(),
@@ -201,6 +216,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ('Nova version', check_nova_version),
         ('Internal hints', check_internal_hints),
         ('Scheduler filter', check_filter),
+        ('Filter order', check_filter_order),
         ('Request filter', check_request_filter),
         ('Scheduler weighers', check_weighers),
         ('API filter', check_paste),

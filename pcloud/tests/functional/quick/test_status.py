@@ -122,6 +122,18 @@ class StatusTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('BadFilter in available_filters cannot be loaded: bad',
                       status.Checks().check_filter().details)
 
+    def test_filter_order(self):
+        for filters_, code in (
+                ('ConstraintsFilter LocalityFilter', SUCCESS),
+                ('LocalityFilter ColocationFilter', SUCCESS),
+                ('ConstraintsFilter', SUCCESS),
+                ('LocalityFilter RebootFilter ConstraintsFilter', WARNING)):
+            self.flags(enabled_filters=['PcloudFilter', *filters_.split()],
+                       group='filter_scheduler')
+            self._assert_only('Filter order', code)
+        self.assertIn('Put LocalityFilter after ConstraintsFilter',
+                      status.Checks().check_filter_order().details)
+
     def test_request_filter(self):
         with mock.patch.object(request_filter, 'ALL_REQUEST_FILTERS', []):
             self._assert_only('Request filter', FAILURE)
