@@ -92,7 +92,7 @@ def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
     return '\n'.join(
         f'{host.host} ({text(host.availability_zone)}, '
         f'{_use(host)}, {text(host.status)}, {text(host.state)}'
-        f'{_maintained(host.maintenance)})'
+        f'{_maintained(host.maintenance)}{_having(host.attributes)})'
         for host in hosts or ()) or '-'
 
 
@@ -102,6 +102,11 @@ def _use(host: resources.PoolHost) -> str:
 
 def _maintained(value: Mapping[str, typing.Any] | None) -> str:
     return '' if value is None else f', maintenance from {value["from"]}'
+
+
+def _having(attributes: Mapping[str, str] | None) -> str:
+    return ''.join(f', {name} {value}' for name, value
+                   in sorted((attributes or {}).items()))
 
 
 def maintenance(value: Mapping[str, typing.Any] | None) -> str:

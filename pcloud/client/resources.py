@@ -57,6 +57,7 @@ class PoolHost(Resource):
     :ivar settling: since when the host settles, or None for a host that does
         not settle
     :ivar maintenance: the announced maintenance, as in the API, or None
+    :ivar attributes: attribute -> value, of all sources; None in lists
     :ivar vcpus: physical CPUs, None while nobody knows; likewise vcpus_used,
         memory_mb (MiB) and memory_mb_used (MiB)
     """
@@ -69,6 +70,7 @@ class PoolHost(Resource):
     pcloud: str | None = None
     settling: str | None = None
     maintenance: Mapping[str, typing.Any] | None = None
+    attributes: Mapping[str, str] | None = None
     status: str | None = None
     state: str | None = None
     vcpus: int | None = None

@@ -9,6 +9,7 @@ from pcloud.moving import maintenance
 from pcloud.objects.changing_hands import pool_hosts
 from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
+from pcloud.objects.placing import host_attributes
 from pcloud.rules.moving import maintenance_windows
 
 
@@ -27,11 +28,13 @@ def index(call: api_call.Call) -> dict:
 
 
 def show(call: api_call.Call) -> dict:
-    """Show a host flavor."""
+    """Show a host flavor, to administrators with the hosts' attributes."""
     flavor_id = call.parameters['id']
     if call.can(rules.DETAIL):
-        return {'host_flavor': views.detail(
-            host_flavors.pool_of(call.context, flavor_id))}
+        pool = host_flavors.pool_of(call.context, flavor_id)
+        return {'host_flavor': views.with_attributes(
+            views.detail(pool), host_attributes.effective(
+                call.context, [each.compute.host for each in pool.hosts]))}
     return {'host_flavor': views.show(
         free_hosts.show(call.context, flavor_id).flavor)}
 

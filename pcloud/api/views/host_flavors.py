@@ -2,6 +2,8 @@
 
 """How a host flavor is shown."""
 
+from collections.abc import Mapping
+
 from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.backend.cells import computes
@@ -34,6 +36,18 @@ def detail(pool: host_flavors.Pool) -> dict:
     """Return a host flavor with real hosts, for administrators."""
     return {**show(pool.flavor),
             'hosts': [host(pool_host) for pool_host in pool.hosts]}
+
+
+def with_attributes(
+    shown: dict, attributes: Mapping[str, Mapping[str, str]],
+) -> dict:
+    """Add the attributes that count to each host, for administrators.
+
+    :param attributes: ``service host -> attribute -> value``
+    """
+    return {**shown, 'hosts': [
+        {**each, 'attributes': attributes.get(each['host'], {})}
+        for each in shown['hosts']]}
 
 
 def host(pool_host: host_flavors.PoolHost) -> dict:

@@ -42,9 +42,17 @@ def do_host_flavor_list(cs: typing.Any, args: typing.Any) -> None:
 
 
 @_flavor_arg
+@utils.arg('--rack', metavar='<rack>',
+           help='Only hosts in this rack (admin only).')
+@utils.arg('--platform-before', metavar='<version>',
+           help='Only hosts with an older platform version, or without one '
+                '(admin only).')
 def do_host_flavor_show(cs: typing.Any, args: typing.Any) -> None:
     """Show a host flavor. An admin sees the hosts of the pool too."""
-    flavor = output.client(cs).get_host_flavor(args.id)
+    from pcloud.client import pool_hosts
+    flavor = pool_hosts.matching(
+        output.client(cs).get_host_flavor(args.id), args.rack,
+        args.platform_before)
     output.show(flavor, display.host_flavor_fields(flavor))
 
 

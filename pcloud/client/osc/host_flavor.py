@@ -65,15 +65,26 @@ class ListHostFlavor(common.Lister):
 class ShowHostFlavor(common.ShowOne):
     """Show a host flavor; an admin sees the hosts of the pool too"""
 
-    _epilog = 'Example:\n  openstack host flavor show gold'
+    _epilog = ('Example:\n  openstack host flavor show gold --rack r12 '
+               '--platform-before 20261001T000000Z')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the host flavor."""
+        """Add the host flavor, and the options that choose among hosts."""
         _add_flavor_argument(parser)
+        parser.add_argument(
+            '--rack', metavar='<rack>',
+            help='Only hosts in this rack (admin only)')
+        parser.add_argument(
+            '--platform-before', metavar='<version>',
+            help='Only hosts with an older platform version, or without one '
+                 '(admin only)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the host flavor."""
-        flavor = self.client.get_host_flavor(parsed_args.id)
+        from pcloud.client import pool_hosts
+        flavor = pool_hosts.matching(
+            self.client.get_host_flavor(parsed_args.id), parsed_args.rack,
+            parsed_args.platform_before)
         return common.record(flavor, display.host_flavor_fields(flavor))
 
 

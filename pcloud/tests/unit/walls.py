@@ -254,7 +254,7 @@ ROOMS = {
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
         'v1',
-        'node_keys server_places',
+        'node_keys pool_hosts server_places',
         'calls display servers',
         'plan_resources',
         'resources runs transport',

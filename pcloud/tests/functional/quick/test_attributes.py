@@ -257,6 +257,23 @@ class AuditTest(AttributesTestCase):
         self.assertEqual({}, self._missing())
 
 
+class PoolTest(AttributesTestCase):
+
+    def test_attributes_of_the_hosts_of_a_pool(self):
+        """Of all sources, and for administrators alone."""
+        self.make_pool('gpu', 'node-1', 'node-2')
+        self.put('rack', 'r1', 'node-1', 'node-3')
+        self.ordinary('batch', ['node-1', 'node-2'], rack='r9',
+                      platform_version='1.2')
+        path = '/os-host-flavors/gpu'
+        self.assertEqual(
+            {'node-1': {'rack': 'r1', 'platform_version': '1.2'},
+             'node-2': {'rack': 'r9', 'platform_version': '1.2'}},
+            {each['host']: each['attributes'] for each in
+             self.admin.get_json(path)['host_flavor']['hosts']})
+        self.assertNotIn('r1', self.alice.call('GET', path).text)
+
+
 class HostsTest(AttributesTestCase):
     """What a Pcloud's owner sees of its hosts."""
 

@@ -17,11 +17,13 @@ FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
      'maintenance': None, 'settling': '2026-11-22T21:00:00Z', 'state': 'up',
+     'attributes': {'rack': 'r1'},
      'vcpus': 16, 'vcpus_used': 0, 'memory_mb': 65536,
      'memory_mb_used': 512},
     {'host': 'compute-2', 'hypervisor_hostname': 'c2.test',
      'availability_zone': 'az2', 'pcloud': base.PCLOUD_ID,
      'maintenance': None, 'settling': None, 'status': 'enabled',
+     'attributes': {},
      'state': 'down', 'vcpus': None, 'vcpus_used': None,
      'memory_mb': None, 'memory_mb_used': None}]}
 AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
@@ -757,7 +759,8 @@ class TestHostFlavors(base.CloudTestCase):
         for_people = self.openstack('host', 'flavor', 'show', 'gold')
 
         self.assertEqual(FLAVOR_FOR_ADMIN, for_machines.json)
-        self.assertIn('compute-1 (az1, settling, enabled, up)', for_people.out)
+        self.assertIn('compute-1 (az1, settling, enabled, up, rack r1)',
+                      for_people.out)
         self.assertIn(f'compute-2 (az2, {base.PCLOUD_ID}, enabled, down)',
                       for_people.out)
 
@@ -1056,6 +1059,54 @@ class TestPolicies(base.CloudTestCase):
 
         self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm')
         self.assertEqual(('DELETE', self.PATH, None), self.last_call())
+
+
+class TestChoosingHosts(base.CloudTestCase):
+    """The options of both command lines that choose among hosts."""
+
+    def setUp(self):
+        super().setUp()
+        self._answer([
+            {'rack': 'r1', 'platform_version': '20260101T000000Z'},
+            {'rack': 'r1', 'platform_version': '20261001T000000Z'},
+            {'rack': 'r2', 'platform_version': '1.2'}, {'rack': 'r1'}, {}])
+
+    def _answer(self, attributes):
+        self.answer('GET', '/os-host-flavors/gold', json={'host_flavor': {
+            **base.FLAVOR, 'hosts': [
+                {'host': f'c{number}', 'attributes': each}
+                for number, each in enumerate(attributes)]}})
+
+    def _shown(self, *options):
+        shown = self.openstack('host', 'flavor', 'show', 'gold', '-f', 'json',
+                               *options).json['hosts']
+        nova = self.nova('host-flavor-show', 'gold', *options).out
+        self.assertEqual([each['host'] for each in shown], [
+            word for word in nova.replace('|', ' ').split()
+            if word in ('c0', 'c1', 'c2', 'c3', 'c4')])
+        return ' '.join(each['host'] for each in shown)
+
+    def test_which(self):
+        before = ('--platform-before', '20261001T000000Z')
+        self.assertEqual('c0 c1 c2 c3 c4', self._shown())
+        self.assertEqual('c0 c1 c3', self._shown('--rack', 'r1'))
+        self.assertEqual('c0 c2 c3 c4', self._shown(*before))
+        self.assertEqual('c0 c3', self._shown('--rack', 'r1', *before))
+        self.assertEqual('', self._shown('--rack', 'r3'))
+
+    def test_attributes_are_shown(self):
+        self.assertIn(
+            'platform_version 20260101T000000Z, rack r1',
+            self.openstack('host', 'flavor', 'show', 'gold').out)
+
+    def test_refused(self):
+        show = ('host', 'flavor', 'show', 'gold')
+        self.assert_one_line('dotted version', self.openstack(
+            *show, '--platform-before', 'old'))
+        self.answer('GET', '/os-host-flavors/gold',
+                    json={'host_flavor': base.FLAVOR})
+        self.assert_one_line('Only administrators see the hosts',
+                             self.openstack(*show, '--rack', 'r1'))
 
 
 class TestHelp(base.CloudTestCase):
