@@ -32,6 +32,7 @@ from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
 from pcloud.cmd import log_lines  # noqa: E402
 from pcloud.cmd import metrics  # noqa: E402
+from pcloud.cmd import reboot_plan  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud.cmd import uninstall  # noqa: E402
 from pcloud.cmd import work  # noqa: E402
@@ -47,7 +48,8 @@ FAILED = 2
 # function `add_parser`; such a command asks no cell.
 _OTHERS = 'pcloud.manage_commands'
 # Commands that ask cells, and do not tell themselves which cells are silent.
-_ASK_CELLS = (audit.NAME, explain.NAME, uninstall.NAME, work.NAME)
+_ASK_CELLS = (audit.NAME, explain.NAME, reboot_plan.NAME, uninstall.NAME,
+              work.NAME)
 
 # Seconds that a cell has to answer.
 _PATIENCE = 5
@@ -58,6 +60,7 @@ def _add_commands(subparsers: argparse._SubParsersAction) -> None:
     audit.add_parser(subparsers)
     explain.add_parser(subparsers)
     metrics.add_parser(subparsers)
+    reboot_plan.add_parser(subparsers)
     uninstall.add_parser(subparsers)
     work.add_parser(subparsers)
     for other in stevedore.ExtensionManager(_OTHERS):

@@ -132,13 +132,8 @@ def rehearse(
     :param lose: a word of `LOSSES`
     :raises: `exception.PcloudNotFound`, `exception.Unavailable`
     """
-    access_ = obstacles.access_of(context, pcloud)
-    index = hosts.index(context, pcloud)
-    servers = lost_servers.read(context, pcloud, index)
-    there = _there(context, [
-        host for host in index if access.host_verdict(
-            access_, host.compute.host, host.node.hypervisor_hostname)],
-        servers)
+    basis = read(context, pcloud)
+    index, servers, there = basis.index, basis.servers, basis.there
     failures = _by_rack(index) if lose == RACK else [
         _Failure(host.name, [host]) for host in index]
     made = _Made.of(servers, there, failures)
@@ -153,6 +148,42 @@ def rehearse(
             f'the rack of host {host.name} is not known'
             for host in index if lose == RACK and host.rack is None),
          *doubts])
+
+
+@dataclasses.dataclass(frozen=True)
+class Basis:
+    """What was read of a Pcloud, for any number of failures.
+
+    :ivar index: the hosts of the Pcloud
+    :ivar servers: the servers on the hosts
+    :ivar there: the hosts that take servers
+    """
+
+    index: Sequence[hosts.Host]
+    servers: lost_servers.Servers
+    there: counted_hosts.Counted
+
+
+def read(
+    context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
+) -> Basis:
+    """Read what failures of a Pcloud's hosts are judged by.
+
+    :raises: `exception.PcloudNotFound`, `exception.Unavailable`
+    """
+    access_ = obstacles.access_of(context, pcloud)
+    index = hosts.index(context, pcloud)
+    servers = lost_servers.read(context, pcloud, index)
+    return Basis(index, servers, _there(context, [
+        host for host in index if access.host_verdict(
+            access_, host.compute.host, host.node.hypervisor_hostname)],
+        servers))
+
+
+def survive(basis: Basis, failed: Sequence[hosts.Host]) -> bool:
+    """Whether all servers surely have room when hosts fail together."""
+    made = _Made.of(basis.servers, basis.there, [_Failure('', failed)])
+    return _lost(made, 0).survives is True
 
 
 def _by_rack(index: Sequence[hosts.Host]) -> list[_Failure]:

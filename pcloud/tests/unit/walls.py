@@ -171,6 +171,7 @@ ROOMS = {
         'eventlet highspy nova.context nova.exception '
         'nova.filters nova.objects nova.pci nova.scheduler.host_manager '
         'nova.virt os_traits oslo_serialization oslo_utils',
+        'reboots',
         'rebalance rehearse simulate',
         'counted_hosts pcloud_layout',
         'layout_requests',
@@ -285,7 +286,7 @@ ROOMS = {
         'pcloud_simulate pcloud_tenant',
         'common host_forecasts images plugin projects'),
     'cmd': _room(
-        'api audit backend conf exception explain metrics rules '
+        'api audit backend conf exception explain metrics planning rules '
         'scheduler text worker',
         # Nova's databases are only configured there.
         'keystoneauth1 nova.api.auth '
@@ -299,7 +300,7 @@ ROOMS = {
         'manage',
         'explain status',
         'api_pipelines audit explain_output internal_hints metrics '
-        'uninstall work',
+        'reboot_plan uninstall work',
         'closed_pipe log_lines release seconds'),
     'counters': _room(
         'exception', 'oslo_config oslo_log prometheus_client',
