@@ -168,6 +168,18 @@ class GrowthBusy(Conflict):
                'not over; repeat the request.')
 
 
+class HouseRuleBroken(Denied):
+    """The owner of a Pcloud does not allow what is asked for."""
+
+    message = 'Pcloud %(pcloud)s cannot be used so: %(reason)s.'
+
+
+class NamedHostUnknown(Invalid):
+    """A server names a host that its Pcloud does not have."""
+
+    message = 'Pcloud %(pcloud)s cannot be used so: %(reason)s.'
+
+
 class HostConstraint(Denied):
     message = ('The constraint host=%(host)s is for administrators; leave it '
                'out.')

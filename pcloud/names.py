@@ -33,6 +33,7 @@ ID = 'pcloud:id'
 NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
 MAINTENANCE_POLICY = 'pcloud:maintenance_policy'
+PIN_BY_TENANTS = 'pcloud:pin_by_tenants'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
 DRAIN_PREFIX = 'pcloud:drain:'
@@ -97,7 +98,7 @@ RAM_RATIO = 'ram_allocation_ratio'
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
     for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
-                MAINTENANCE_POLICY, SCOPE, SCOPE_ID))
+                MAINTENANCE_POLICY, PIN_BY_TENANTS, SCOPE, SCOPE_ID))
 
 
 def pool(flavor_id: str) -> str:

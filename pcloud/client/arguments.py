@@ -27,6 +27,16 @@ def ratio(text: str) -> float:
     return value
 
 
+def is_yes(text: str) -> bool:
+    """Read the words "yes" and "no".
+
+    :raises argparse.ArgumentTypeError: for any other text
+    """
+    if text.lower() not in ('yes', 'no'):
+        raise argparse.ArgumentTypeError(f"'{text}' is neither yes nor no")
+    return text.lower() == 'yes'
+
+
 def ratio_or_none(text: str) -> float | None:
     """Read an allocation ratio, or the word "none" for no ratio.
 

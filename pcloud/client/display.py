@@ -252,6 +252,7 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
         Field('cpu_allocation_ratio', 'CPU Allocation Ratio', ratio),
         Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
         Field('maintenance_policy', 'Maintenance Policy'),
+        Field('pin_by_tenants', 'Pin By Tenants'),
     ))
 
 PCLOUD_WITH_GROWTH = PCLOUD + (Field('growth', 'Growth', grows),)

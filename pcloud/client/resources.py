@@ -127,6 +127,8 @@ class Pcloud(Resource):
         likewise ram_allocation_ratio
     :ivar maintenance_policy: "migrate" or "replace"; None where servers stay
         on a host in maintenance
+    :ivar pin_by_tenants: whether tenants other than the owner may name the
+        host of a server
     :ivar free: "hosts" without servers, "vcpus" and "memory_mb" (MiB) that are
         free; None unless requested, and while the cell of a host is silent
     :ivar servers: how many servers run in the Pcloud; None likewise
@@ -143,6 +145,7 @@ class Pcloud(Resource):
     cpu_allocation_ratio: float | None = None
     ram_allocation_ratio: float | None = None
     maintenance_policy: str | None = None
+    pin_by_tenants: bool | None = None
     free: Mapping[str, int] | None = None
     servers: int | None = None
 

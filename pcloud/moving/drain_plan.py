@@ -280,7 +280,8 @@ def obstacle_of(
     return rules.obstacle(
         occupant.state, move, asked is not None, is_inside,
         asked is not None and bool(access.project_verdict(
-            pcloud, asked.project)))
+            pcloud, asked.project)),
+        asked is not None and hints.HOST in asked.hints)
 
 
 def _places(

@@ -33,11 +33,14 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import house_rules
 
 
 _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
          'ram_allocation_ratio': names.RAM_RATIO,
-         'maintenance_policy': names.MAINTENANCE_POLICY}
+         'maintenance_policy': names.MAINTENANCE_POLICY,
+         'pin_by_tenants': names.PIN_BY_TENANTS}
+_FLAGS = {house_rules.ON: True, house_rules.OFF: False}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Head:
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
     :ivar maintenance_policy: one of `maintenance_policies.POLICIES`
+    :ivar pin_by_tenants: whether tenants other than the owner may name the
+        host of a server; None where the owner has not said so, as False
     """
 
     aggregate: rows.Head
@@ -56,6 +61,7 @@ class Head:
     owner: str
     tenants: frozenset[str]
     maintenance_policy: str
+    pin_by_tenants: bool | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,14 +244,16 @@ def listed(
 
 def update(
     context: nova_context.RequestContext, pcloud: Pcloud,
-    changes: Mapping[str, str | float | None],
+    changes: Mapping[str, str | float | bool | None],
 ) -> Pcloud:
-    """Change a Pcloud's 'name', allocation ratios or 'maintenance_policy'.
+    """Change settings of a Pcloud.
 
     New ratios are due for each host of the Pcloud: until Placement has the
     ratios, the host takes no server.
 
-    :param changes: new values; None unsets a ratio or the policy
+    :param changes: new values of 'name', 'cpu_allocation_ratio',
+        'ram_allocation_ratio', 'maintenance_policy' and 'pin_by_tenants';
+        None unsets a ratio or the policy
     :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         and as `change.run`
     """
@@ -279,11 +287,13 @@ def update(
     return changed
 
 
-def _written(name: str, value: str | float | None) -> str | None:
+def _written(name: str, value: str | float | bool | None) -> str | None:
     """Return the metadata value of a member, None for no value."""
     if value is None or (name, value) == (
             'maintenance_policy', maintenance_policies.STAY):
         return None
+    if isinstance(value, bool):
+        return house_rules.ON if value else house_rules.OFF
     return str(value)
 
 
@@ -342,7 +352,9 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
             'owner': metadata.get(names.OWNER, ''),
             'tenants': names.tenants(metadata),
             'maintenance_policy': maintenance_policies.policy(
-                metadata.get(names.MAINTENANCE_POLICY))}
+                metadata.get(names.MAINTENANCE_POLICY)),
+            'pin_by_tenants': _FLAGS.get(
+                metadata.get(names.PIN_BY_TENANTS, ''))}
 
 
 def usages(

@@ -36,6 +36,8 @@ _KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
 
 _NOT_A_TENANT = 'its project is not one of the tenants of the Pcloud any more'
 _UNUSABLE = 'its flavor cannot be used any more'
+_PINNED = ('it was started for its host alone (pcloud_host), so Nova finds no '
+           'other host')
 _NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
                    'outside')
 
@@ -154,7 +156,9 @@ class _Found:
             is_inside = self._pcloud.id in hints.places(kept.hints)
         except exception.InvalidHint:
             is_inside = False
-        return None if is_inside else _NOT_FOR_PCLOUD
+        if not is_inside:
+            return _NOT_FOR_PCLOUD
+        return _PINNED if hints.HOST in kept.hints else None
 
     def _request(self, key: str, kept: request_specs.Kept) -> str | None:
         """Keep the request of a group, or return why there is none."""

@@ -109,7 +109,10 @@ def check_room(
     open_nodes = _open(pcloud, known).values()
     if not open_nodes:
         raise exception.PcloudUnusable(
-            pcloud=pcloud.id, reason='it has no enabled host')
+            pcloud=pcloud.id, reason='it has no enabled host'
+            if pcloud.pin is None else
+            f"its host '{pcloud.pin}', which the server names, takes no "
+            'servers now')
     wanted = utils.resources_from_request_spec(context, spec, None)
     if _has_plainly_room(wanted, open_nodes):
         return
@@ -122,10 +125,20 @@ def check_room(
                  for uuid, summary in offer[1].items()}
     if not enabled & with_room:
         raise exception.PcloudUnusable(
-            pcloud=pcloud.id, reason=_owners_reason(
-                len(enabled), len(pcloud.hosts), bool(with_room))
-            if spec.project_id == pcloud.owner else
-            f'none of its enabled hosts has room for {_ASKED_FOR}')
+            pcloud=pcloud.id, reason=_no_room(
+                spec, pcloud, len(enabled), bool(with_room)))
+
+
+def _no_room(
+    spec: objects.RequestSpec, pcloud: access.Pcloud, enabled: int,
+    others_have_room: bool,
+) -> str:
+    if pcloud.pin is not None:
+        return (f"its host '{pcloud.pin}', which the server names, has no "
+                f'room for {_ASKED_FOR}')
+    if spec.project_id != pcloud.owner:
+        return f'none of its enabled hosts has room for {_ASKED_FOR}'
+    return _owners_reason(enabled, len(pcloud.hosts), others_have_room)
 
 
 def _has_plainly_room(

@@ -33,6 +33,7 @@ from oslo_log import log as logging
 
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
+from pcloud.objects.placing import usable_pclouds
 from pcloud.objects import reconcile
 from pcloud.rules.placing import access
 from pcloud.rules.placing import constraints
@@ -100,7 +101,8 @@ def pcloud_aggregates(
             _require_pcloud(context, spec, wanted)
         else:
             _forbid_pools(context, spec)
-    except (exception.InvalidHint, exception.PcloudUnusable) as error:
+    except (exception.InvalidHint, exception.InvalidValue,
+            exception.PcloudUnusable) as error:
         LOG.info('No host for a server of project %(project)s: %(error)s',
                  {'project': spec.project_id, 'error': error})
         raise nova_exception.RequestFilterFailed(reason=str(error))
@@ -143,7 +145,7 @@ def _require_pcloud(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     wanted: str,
 ) -> None:
-    uuid, pcloud = _usable_pcloud(context, wanted, spec.project_id)
+    uuid, pcloud = _usable_pcloud(context, spec, wanted)
     _narrow(context, spec, uuid, pcloud)
     destination = spec.requested_destination
     # Nova finds the host of a node only where hosts are known.
@@ -164,7 +166,7 @@ def _prefer_pcloud(
     request_memo = memo.of_request(spec)
     request_memo.place = ''
     try:
-        uuid, pcloud = _usable_pcloud(context, preferred, spec.project_id)
+        uuid, pcloud = _usable_pcloud(context, spec, preferred)
     except exception.PcloudUnusable:
         _forbid_pools(context, spec)
         return
@@ -179,18 +181,20 @@ def _prefer_pcloud(
 
 
 def _usable_pcloud(
-    context: nova_context.RequestContext, wanted: str, project_id: str,
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    wanted: str,
 ) -> tuple[str, access.Pcloud]:
-    """Return a Pcloud that a project may use, with its changes finished.
+    """Return a Pcloud that a request may use, with its changes finished.
 
-    :raises: `exception.PcloudUnusable`
+    :raises: `exception.PcloudUnusable`, `exception.InvalidValue`
     """
-    uuid, pcloud = isolation.usable_pcloud(context, wanted, project_id)
+    asked = request.asked(spec)
+    uuid, pcloud = usable_pclouds.find(context, wanted, asked)
     if pcloud.due:
         # Whoever made the change may have died, or be at it.
         reconcile.finish(context, random.sample(
             sorted(pcloud.due), min(_FINISHED, len(pcloud.due))))
-        uuid, pcloud = isolation.usable_pcloud(context, wanted, project_id)
+        uuid, pcloud = usable_pclouds.find(context, wanted, asked)
     return uuid, pcloud
 
 

@@ -95,7 +95,7 @@ def create(call: api_call.Call) -> api_call.Answer | dict:
 
 
 def update(call: api_call.Call) -> dict:
-    """Change the name, the ratios or the maintenance policy of a Pcloud.
+    """Change the name, the ratios or the rules of a Pcloud.
 
     :raises: `exception.PolicyForbids` for a maintenance policy that does what
         the caller may not do

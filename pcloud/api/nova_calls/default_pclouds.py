@@ -66,13 +66,16 @@ def _names_host(zone: object) -> bool:
 
 
 def usable(
-    context: nova_context.RequestContext,
+    context: nova_context.RequestContext, hints: Mapping,
     policies: Iterable[scoped_policies.Policy],
 ) -> default_pcloud.Default | None:
     """Return the default for a server that names no Pcloud, None for none.
 
     Two queries where the default is a Pcloud in mode ``strict`` or ``grow``,
-    else none.
+    else none. A server that names a host of the Pcloud goes there, whatever
+    the mode is.
+
+    :param hints: the hints of the server
 
     :param policies: the policies for the server, the most specific first;
         only policies of projects, domains and the cloud have a default
@@ -90,6 +93,8 @@ def usable(
             f'The default Pcloud of {source} counts here and cannot be read, '
             'so the server is not started: ask your operator, set another '
             f'default, or start the server with the hint pcloud=none. {error}')
+    if default is not None and hint_rules.HOST in hints:
+        default = default.strict
     if default is not None and default.mode != default_pcloud.PREFER:
         _check(context, source, default)
     return default

@@ -31,8 +31,10 @@ from pcloud.api.nova_calls import dispatch
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import compute_nodes
 from pcloud import exception
+from pcloud.objects.placing import usable_pclouds
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
+from pcloud.rules.placing import house_rules
 from pcloud import text
 
 CONF = cfg.CONF
@@ -123,11 +125,12 @@ def _verdict(
         return _outside(context, host)
     try:
         places = hints.places(spec.scheduler_hints)
-    except exception.InvalidHint as error:
+        asked = house_rules.asked(spec.project_id, spec.scheduler_hints)
+    except (exception.InvalidHint, exception.InvalidValue) as error:
         return access.Verdict(False, str(error))
     # A server that prefers a Pcloud may be in the Pcloud, and outside.
     return max((_outside(context, host) if place is None else
-                _inside(context, place, spec.project_id, host)
+                _inside(context, place, asked, host)
                 for place in places), key=bool)
 
 
@@ -140,11 +143,11 @@ def _outside(
 
 
 def _inside(
-    context: nova_context.RequestContext, pcloud_id: str, project_id: str,
-    host: str,
+    context: nova_context.RequestContext, pcloud_id: str,
+    asked: house_rules.Asked, host: str,
 ) -> access.Verdict:
     try:
-        _, pcloud = isolation.usable_pcloud(context, pcloud_id, project_id)
+        _, pcloud = usable_pclouds.find(context, pcloud_id, asked)
     except exception.PcloudUnusable as error:
         return access.Verdict(
             False, 'of the Pcloud that it was started in: '

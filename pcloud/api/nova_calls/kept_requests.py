@@ -19,12 +19,13 @@ from nova.policies import shelve
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
-from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import shelved_servers
 from pcloud.backend import request_specs
 from pcloud import exception
+from pcloud.objects.placing import usable_pclouds
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints
+from pcloud.rules.placing import house_rules
 
 
 def check(call: dispatch.NovaCall) -> None:
@@ -55,22 +56,24 @@ def _check_unshelve(
     needs no other host.
 
     :raises: `exception.Conflict` for such an unshelve,
-        `exception.InvalidHint`, `exception.Unavailable` when the server's cell
-        is silent
+        `exception.InvalidHint`, `exception.InvalidValue`,
+        `exception.Unavailable` when the server's cell is silent
     """
     home = hints.pcloud_id(spec.hints)
     if home is None:
         return
     server = call.arguments['id']
     try:
-        isolation.usable_pcloud(call.context, home, spec.project)
+        usable_pclouds.find(
+            call.context, home, house_rules.asked(spec.project, spec.hints))
     except exception.PcloudUnusable as error:
         if shelved_servers.is_off_its_host(call.context, server):
             raise exception.Conflict(
                 f'Server {server} cannot be unshelved: it can only come back '
                 f'into Pcloud {home}, and that cannot be used: '
                 f"{error.details['reason']}. The owner of the Pcloud can "
-                'make the project a tenant again. Otherwise start a new '
+                'make the project a tenant again, and sets the rules of the '
+                'Pcloud. Otherwise start a new '
                 'server from the image that the shelving has made, or from '
                 'the volume, before you delete this one.')
 

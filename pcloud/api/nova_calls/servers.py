@@ -43,10 +43,12 @@ from pcloud import names
 from pcloud.objects.placing import affinity_keys
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
+from pcloud.rules.placing import access
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import default_pcloud
 from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import house_rules
 from pcloud.rules.placing import locality
 from pcloud import text
 
@@ -133,7 +135,8 @@ def checked(
         `exception.Invalid` for hints that are not for users or are repeated,
         and as `rules.placing.locality.check`, `constraint_levels.read`,
         `machine_constraints.check_attributes`, `images.constraints`,
-        `images.check_flag` and `default_pclouds.usable`
+        `images.check_flag`, `default_pclouds.usable` and
+        `_check_house_rules`
     """
     hint_rules.check_names(hints, CONF.pcloud.other_hints)
     hint_rules.check_text(hints)
@@ -144,7 +147,8 @@ def checked(
     properties, trusted = images.properties(context, server)
     of_image = images.constraints(context, properties)
     wish = _wish(context, server, hints)
-    scopes = _scopes(context, hints)
+    home = _home(context, hints)
+    scopes = _scopes(context, home)
     rows = launch_rows.read(
         context, [names.policy(*scope) for scope in scopes],
         _flavor_id(server.get('flavorRef')), colocation.EXTRA_SPEC)
@@ -152,11 +156,13 @@ def checked(
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
     default = None if default_pclouds.is_placed(
         server, hints, version) else (
-        default_pclouds.usable(context, policies.values()))
+        default_pclouds.usable(context, hints, policies.values()))
     added = {} if default is None else default.hint
     if added:
+        home = _home(context, added)
         policies |= scoped_policies.by_scopes(
-            [(scoped_policies.PCLOUD, _pcloud(context, added))])
+            [(scoped_policies.PCLOUD, home.id if home else '')])
+    _check_house_rules(context, home, {**hints, **added})
     record = _record(context, hints, properties, trusted, policies)
     if of_image:
         record[hint_rules.IMAGE_CONSTRAINTS_RECORD] = [of_image]
@@ -256,15 +262,35 @@ def _flavor_id(reference: object) -> str:
 
 
 def _scopes(
-    context: nova_context.RequestContext, hints: Mapping,
+    context: nova_context.RequestContext, home: access.Pcloud | None,
 ) -> list[tuple[str, str]]:
     """Return the scopes of the policies for a server.
 
     The most specific scope of a default Pcloud comes first.
     """
-    pcloud = _pcloud(context, hints)
     return [*default_pclouds.scopes(context),
-            *([(scoped_policies.PCLOUD, pcloud)] if pcloud else [])]
+            *([(scoped_policies.PCLOUD, home.id)] if home else [])]
+
+
+def _check_house_rules(
+    context: nova_context.RequestContext, home: access.Pcloud | None,
+    hints: Mapping,
+) -> None:
+    """Refuse what the owner of the server's Pcloud does not allow.
+
+    A server that only prefers a Pcloud may go outside, and the scheduler
+    refuses a Pcloud that the project may not use.
+
+    :param home: what `_home` returns
+    :param hints: the hints of the server, with those of a default
+    :raises: `exception.InvalidHint` for the name of a host of no Pcloud, and
+        as `house_rules.narrowed`
+    """
+    hint_rules.require_pcloud(hints)
+    if home is not None and hint_rules.PREFER not in hints:
+        house_rules.narrowed(home, house_rules.asked(
+            context.project_id, {name: hint_rules.values(hints, name)
+                                 for name in hints}))
 
 
 def _record(
@@ -320,10 +346,10 @@ def _check_own_keys(values: object) -> None:
     affinity.distinct(map(str, values), affinity.check_customer)
 
 
-def _pcloud(
+def _home(
     context: nova_context.RequestContext, hints: Mapping,
-) -> str:
-    """Return the id of the Pcloud that the server is for, else ''.
+) -> access.Pcloud | None:
+    """Return the Pcloud that the server is for, None for none.
 
     A server may be for a Pcloud that the server prefers. A Pcloud that the
     caller's project may not use counts as no Pcloud.
@@ -332,12 +358,10 @@ def _pcloud(
     try:
         wanted = hint_rules.pcloud_id(listed) or (
             hint_rules.preferred_id(listed))
-        if wanted is None:
-            return ''
-        isolation.usable_pcloud(context, wanted, context.project_id)
+        return None if wanted is None else isolation.usable_pcloud(
+            context, wanted, context.project_id)[1]
     except (exception.InvalidHint, exception.PcloudUnusable):
-        return ''
-    return wanted
+        return None
 
 
 def _listed(hints: Mapping) -> dict[str, list]:

@@ -18,7 +18,8 @@ update = types.body(
     {'name': types.display_name,
      'cpu_allocation_ratio': types.ratio,
      'ram_allocation_ratio': types.ratio,
-     'maintenance_policy': types.maintenance_policy},
+     'maintenance_policy': types.maintenance_policy,
+     'pin_by_tenants': {'type': 'boolean'}},
     required=[])
 
 index_query = {

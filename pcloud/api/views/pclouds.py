@@ -15,9 +15,9 @@ def detail(pcloud: pclouds.Pcloud) -> dict:
     """Return what the owner and administrators see of a Pcloud.
 
     A Pcloud whose servers stay during maintenances has no member
-    'maintenance_policy'.
+    'maintenance_policy', and a rule that the owner has never set is no member.
     """
-    return {**summary(pcloud), **_policy(pcloud),
+    return {**summary(pcloud), **_policy(pcloud), **_rules(pcloud),
             'tenants': sorted(pcloud.tenants),
             'host_count': len(pcloud.aggregate.hosts),
             'units': pcloud.units,
@@ -29,6 +29,11 @@ def _policy(pcloud: pclouds.Pcloud) -> dict:
     if pcloud.maintenance_policy == maintenance_policies.STAY:
         return {}
     return {'maintenance_policy': pcloud.maintenance_policy}
+
+
+def _rules(pcloud: pclouds.Pcloud) -> dict:
+    rules = {'pin_by_tenants': pcloud.pin_by_tenants}
+    return {name: rule for name, rule in rules.items() if rule is not None}
 
 
 def usage(known: pclouds.Usage | None) -> dict:

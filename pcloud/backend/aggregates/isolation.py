@@ -29,6 +29,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import access
+from pcloud.rules.placing import house_rules
 
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
@@ -383,7 +384,9 @@ def _access(
         unopened=frozenset(
             host for host, *_, is_unopened in hosts if is_unopened),
         leaving=maintenance_policies.leaving(
-            maintenance_policies.stand_ins(names.replaced(metadata)), counts))
+            maintenance_policies.stand_ins(names.replaced(metadata)), counts),
+        named=names.hosts(metadata),
+        pin_by_tenants=metadata.get(names.PIN_BY_TENANTS) == house_rules.ON)
 
 
 def usable_pcloud(

@@ -87,14 +87,19 @@ class Pclouds(base.Calls):
             cpu_allocation_ratio: float | None | base.Unset = base.UNSET,
             ram_allocation_ratio: float | None | base.Unset = base.UNSET,
             maintenance_policy: str | None | base.Unset = base.UNSET,
+            pin_by_tenants: bool | base.Unset = base.UNSET,
     ) -> resources.Pcloud:
         """Change the given members of a Pcloud.
 
         None removes a ratio, and has servers stay during a maintenance.
+
+        :param pin_by_tenants: whether tenants other than the owner may name
+            the host of a server
         """
         given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
                  'ram_allocation_ratio': ram_allocation_ratio,
-                 'maintenance_policy': maintenance_policy}
+                 'maintenance_policy': maintenance_policy,
+                 'pin_by_tenants': pin_by_tenants}
         changes = {member: value for member, value in given.items()
                    if value is not base.UNSET}
         return self._resource(

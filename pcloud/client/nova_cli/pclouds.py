@@ -72,11 +72,15 @@ def do_pcloud_show(cs: typing.Any, args: typing.Any) -> None:
            help='What becomes of the servers of a host before a maintenance: '
                 '"stay", "migrate" to the other hosts, or "replace", where a '
                 'free host joins first.')
+@utils.arg('--pin-by-tenants', metavar='<yes|no>',
+           type=arguments.is_yes, default=argparse.SUPPRESS,
+           help='Whether tenants other than you may name the host of a server '
+                '(--hint pcloud_host=<name>).')
 def do_pcloud_update(cs: typing.Any, args: typing.Any) -> None:
-    """Change the name, the ratios or the maintenance policy of a Pcloud."""
+    """Change the name, the ratios or the rules of a Pcloud."""
     changes = output.given(args, (
         'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
-        'maintenance_policy'))
+        'maintenance_policy', 'pin_by_tenants'))
     client, pcloud_id = _find(cs, args)
     output.show(client.update_pcloud(pcloud_id, **changes), display.PCLOUD)
 

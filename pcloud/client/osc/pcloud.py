@@ -79,7 +79,7 @@ class ShowPcloud(common.ShowOne):
 
 
 class SetPcloud(common.PcloudCommand):
-    """Change the name, the ratios or the maintenance policy of a Pcloud"""
+    """Change the name, the ratios or the rules of a Pcloud"""
 
     _epilog = ('Example:\n  openstack pcloud set render-farm '
                '--cpu-allocation-ratio 4')
@@ -103,6 +103,10 @@ class SetPcloud(common.PcloudCommand):
             help='What becomes of the servers of a host before a maintenance '
                  'of the host: they stay, they migrate to the other hosts, '
                  'or a free host joins first to replace the host')
+        parser.add_argument(
+            '--pin-by-tenants', metavar='<yes|no>', type=arguments.is_yes,
+            help='Whether tenants other than you may name the host of a '
+                 'server (--hint pcloud_host=<name>)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Change the Pcloud."""
@@ -110,9 +114,10 @@ class SetPcloud(common.PcloudCommand):
             {'name': parsed_args.name,
              'cpu_allocation_ratio': parsed_args.cpu_allocation_ratio,
              'ram_allocation_ratio': parsed_args.ram_allocation_ratio,
-             'maintenance_policy': parsed_args.maintenance_policy},
-            '--name, --cpu-allocation-ratio, --ram-allocation-ratio and '
-            '--maintenance-policy')
+             'maintenance_policy': parsed_args.maintenance_policy,
+             'pin_by_tenants': parsed_args.pin_by_tenants},
+            '--name, --cpu-allocation-ratio, --ram-allocation-ratio, '
+            '--maintenance-policy and --pin-by-tenants')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         self.client.update_pcloud(pcloud.id, **changes)
 

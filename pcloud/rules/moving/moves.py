@@ -35,6 +35,8 @@ _NOT_FOR_PCLOUD = (blockers.PLACEMENT, 'it was not started for the Pcloud, so '
                                        'Nova would move it out of the Pcloud')
 _NOT_A_TENANT = (blockers.PLACEMENT, 'its project is not one of the tenants '
                                      'of the Pcloud any more')
+_PINNED = (blockers.PLACEMENT, 'it was started for one host alone '
+                               '(pcloud_host), so Nova finds no other host')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,23 +74,24 @@ def goes_live(server: blockers.Server) -> bool:
 
 def obstacle(
     server: blockers.Server, move: str, is_known: bool, is_inside: bool,
-    is_tenant: bool,
+    is_tenant: bool, is_pinned: bool,
 ) -> tuple[str, str] | None:
     """Return the rule and the reason that keep a server from being moved.
 
     The first row that fits counts:
 
-    =========  ======  =====  ======  ======  ==============
-    state      move    known  inside  tenant  rule
-    =========  ======  =====  ======  ======  ==============
-    a blocker  any     any    any     any     as `blockers`
-    stopped    `LIVE`  any    any     any     not_migratable
-    no power   any     any    any     any     not_migratable
-    any        any     no     any     any     not_migratable
-    any        any     yes    no      any     placement
-    any        any     yes    yes     no      placement
-    any        any     yes    yes     yes     none
-    =========  ======  =====  ======  ======  ==============
+    =========  ======  =====  ======  ======  ======  ==============
+    state      move    known  inside  tenant  pinned  rule
+    =========  ======  =====  ======  ======  ======  ==============
+    a blocker  any     any    any     any     any     as `blockers`
+    stopped    `LIVE`  any    any     any     any     not_migratable
+    no power   any     any    any     any     any     not_migratable
+    any        any     no     any     any     any     not_migratable
+    any        any     yes    no      any     any     placement
+    any        any     yes    yes     no      any     placement
+    any        any     yes    yes     yes     yes     placement
+    any        any     yes    yes     yes     no      none
+    =========  ======  =====  ======  ======  ======  ==============
 
     A server has no power that is not stopped, and is neither running nor
     paused as its hypervisor has it.
@@ -98,6 +101,7 @@ def obstacle(
     :param is_inside: whether the server was started for the Pcloud, or
         prefers the Pcloud
     :param is_tenant: whether the server's project is a tenant of the Pcloud
+    :param is_pinned: whether the server was started for one host alone
     """
     why = blockers.why(server)
     if why is not None:
@@ -112,7 +116,9 @@ def obstacle(
         return _NO_REQUEST
     if not is_inside:
         return _NOT_FOR_PCLOUD
-    return None if is_tenant else _NOT_A_TENANT
+    if not is_tenant:
+        return _NOT_A_TENANT
+    return _PINNED if is_pinned else None
 
 
 def wait(history: Collection[Past], now: float) -> Wait | None:

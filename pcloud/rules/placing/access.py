@@ -37,6 +37,8 @@ _UNCLEAR = Verdict(False, 'what the cloud knows of it does not fit together; '
                           'ask its operator')
 _TENANT = Verdict(True, 'the project is one of its tenants')
 _NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
+_NOT_NAMED = Verdict(False, 'the server is for another host of the Pcloud, '
+                            'which it names')
 _SHARED = Verdict(False, 'the host is in more than one Pcloud')
 _NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
 IS_DUE = Verdict(False, 'the host is closed until Placement has been told '
@@ -70,6 +72,11 @@ class Pcloud:
     :ivar unopened: service hosts that were never enabled
     :ivar leaving: service hosts that have joined for a maintenance that is
         over
+    :ivar named: ``owner's name of a host -> hypervisor hostname``
+    :ivar pin_by_tenants: whether tenants other than the owner may name the
+        host of a server
+    :ivar pin: the owner's name of the only host for a server, None where the
+        server may have any host
     """
 
     id: str
@@ -81,6 +88,9 @@ class Pcloud:
     is_clear: bool = True
     unopened: frozenset[str] = frozenset()
     leaving: frozenset[str] = frozenset()
+    named: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    pin_by_tenants: bool = False
+    pin: str | None = None
 
 
 def state(text: str | None) -> str | None:
@@ -116,7 +126,8 @@ def project_verdict(pcloud: Pcloud | None, project_id: str) -> Verdict:
 def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
     """Decide whether a host of a Pcloud takes servers of the Pcloud's tenants.
 
-    No host of a Pcloud that is not clear takes servers. Else:
+    No host of a Pcloud that is not clear takes servers, and of a Pcloud with a
+    pin no host but the one that the pin names. Else:
 
     ==============  ===================  ===  =======  ========  ========  ====
     in this Pcloud  in how many Pclouds  due  leaving  state     unopened  pass
@@ -142,6 +153,8 @@ def host_verdict(pcloud: Pcloud, host: str, node: str) -> Verdict:
         return _NOT_IN_PCLOUD
     if not pcloud.is_clear:
         return _UNCLEAR
+    if pcloud.pin is not None and pcloud.named.get(pcloud.pin) != node:
+        return _NOT_NAMED
     if pcloud.hosts[host] != 1:
         return _SHARED
     if host in pcloud.due:

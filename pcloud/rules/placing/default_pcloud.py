@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 import re
+import typing
 
 from pcloud import exception
 from pcloud.rules import forms
@@ -84,6 +85,14 @@ class Default:
         hint = {_HINTS[self.mode]: [self.pcloud]}
         return hint if self.growth is None else {
             **hint, hints.GROW_RECORD: [GROW]}
+
+    @property
+    def strict(self) -> typing.Self:
+        """The default for a server that names a host of the Pcloud.
+
+        The server cannot go outside, and new hosts would not help.
+        """
+        return dataclasses.replace(self, mode=STRICT, growth=None)
 
     @property
     def members(self) -> dict[str, str | int]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import re
 import unicodedata
 
 from pcloud import exception
@@ -24,6 +25,7 @@ from pcloud import text
 # Hints that users give.
 PCLOUD = 'pcloud'
 PREFER = 'pcloud_prefer'
+HOST = 'pcloud_host'
 PLACEMENT_KEY = 'placement_key'
 CONSTRAINTS = 'constraints'
 NEAR, FAR, LOCALITY = 'near', 'far', 'locality'
@@ -83,6 +85,8 @@ TABLE = (
     Hint(PREFER, ('access', 'constraints', 'affinity', 'settling'),
          (API, REQUEST_FILTER, 'PcloudFilter', *_BY_CONSTRAINTS,
           *_BY_AFFINITY)),
+    Hint(HOST, ('house_rules',), (API, REQUEST_FILTER, 'PcloudFilter'),
+         narrows=True),
     Hint(PLACEMENT_KEY, ('affinity',), (API, *_BY_AFFINITY), repeats=True),
     Hint(CONSTRAINTS, ('constraints',), (API, *_BY_CONSTRAINTS)),
     Hint(NEAR, ('locality',), ('LocalityFilter',),
@@ -122,6 +126,13 @@ DEFAULT_DOMAIN = 'default'
 GIVEN = tuple(hint.name for hint in TABLE if not hint.recorded)
 NARROWING = frozenset(hint.name for hint in TABLE if hint.narrows)
 
+_WITHOUT_PCLOUD = (
+    f'The scheduler hint {HOST} names a host of one Pcloud: give it together '
+    f'with {PCLOUD}=<id of the Pcloud> and without {PREFER}, or where the '
+    'project has a default Pcloud.')
+_HOST_NAME = re.compile(forms.HOST_NAME)
+# Dashes of any kind, as somebody may write them for a low line.
+_DASHES = re.compile('[-\u2010-\u2015]')
 _TWO_PCLOUDS = (f'The scheduler hints {PCLOUD} and {PREFER} exclude each '
                 'other; leave one of them out.')
 
@@ -140,6 +151,8 @@ def meant(name: str) -> str | None:
     ours                              ``near``               None
     ours but for letter case, width   ``Near``, `` near``    ``near``
     of letters, or what is not seen
+    beginning with ``pcloud_``, with  ``pcloud-host``        ``pcloud_host``
+    another dash
     ``pcloud`` without a letter       ``pclod``, ``cloud``   ``pcloud``
     ``pcloud`` with a letter doubled  ``pclloud``            ``pcloud``
     ``pcloud`` with neighbours        ``pcluod``             ``pcloud``
@@ -157,6 +170,9 @@ def meant(name: str) -> str | None:
     plain = _plain(name)
     if plain in GIVEN:
         return plain
+    dashed = _DASHES.sub('_', plain)
+    if dashed in GIVEN and dashed.startswith(f'{PCLOUD}_'):
+        return dashed
     return PCLOUD if _is_nearly(plain, PCLOUD) else None
 
 
@@ -251,10 +267,15 @@ def check_values(hints: Mapping[str, object]) -> None:
     """Refuse values of the hint `PCLOUD` that no request spec can keep.
 
     Nova would end with an unexpected error. What a request spec can keep is
-    judged by the scheduler.
+    judged by the scheduler. A wrong name of a host is refused too, and a name
+    of a host where no Pcloud is meant.
 
-    :raises: `exception.InvalidHint`
+    :raises: `exception.InvalidHint`, `exception.InvalidValue`
     """
+    if HOST in hints:
+        host_name({HOST: values(hints, HOST)})
+        if PREFER in hints or values(hints, PCLOUD) == [OUTSIDE]:
+            raise exception.InvalidHint(_WITHOUT_PCLOUD)
     given = values(hints, PCLOUD)
     if not all(isinstance(value, str | int | float) for value in given):
         raise exception.InvalidHint(
@@ -288,10 +309,12 @@ def pcloud_id(
     Rule: reference-isolation-hint
     """
     if not hints or PCLOUD not in hints:
+        _check_without_host(hints)
         return None
     if PREFER in hints:
         raise exception.InvalidHint(_TWO_PCLOUDS)
     if _listed(hints[PCLOUD]) == [OUTSIDE]:
+        _check_without_host(hints)
         return None
     return _only_id(PCLOUD, hints[PCLOUD])
 
@@ -310,7 +333,44 @@ def preferred_id(
         return None
     if PCLOUD in hints:
         raise exception.InvalidHint(_TWO_PCLOUDS)
+    _check_without_host(hints)
     return _only_id(PREFER, hints[PREFER])
+
+
+def host_name(
+    hints: Mapping[str, Sequence[str] | None] | None,
+) -> str | None:
+    """Return the owner's name of the only host for a server, None for any.
+
+    :raises: `exception.InvalidValue` when the hint is present and is not a
+        single well-formed name
+
+    Rule: reference-house-rules-pin
+    """
+    if not hints or HOST not in hints:
+        return None
+    # Nova keeps a number as text.
+    listed = [str(value) for value in _listed(hints[HOST]) or ()]
+    if len(listed) != 1 or not _HOST_NAME.fullmatch(listed[0]):
+        raise exception.InvalidValue(
+            f'Scheduler hint {HOST}', ','.join(listed),
+            'the name that the owner of the Pcloud gave to one of its hosts, '
+            'once')
+    return listed[0]
+
+
+def require_pcloud(hints: Mapping[str, object]) -> None:
+    """Refuse the name of a host where neither hint nor default is a Pcloud.
+
+    :raises: `exception.InvalidHint`
+    """
+    if PCLOUD not in hints:
+        _check_without_host(hints)
+
+
+def _check_without_host(hints: Mapping[str, object] | None) -> None:
+    if hints and HOST in hints:
+        raise exception.InvalidHint(_WITHOUT_PCLOUD)
 
 
 def places(

@@ -15,6 +15,7 @@ from oslo_log import log as logging
 
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
+from pcloud.objects.placing import usable_pclouds
 from pcloud.rules.placing import access
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
@@ -36,6 +37,7 @@ class PcloudFilter(base.ListFilter):
     ``pcloud=id``   when the host is in the named Pcloud only, is
                     enabled there, has no due change, and the request's
                     project is a tenant of the Pcloud
+                    (:ref:`reference-house-rules` may leave fewer hosts)
     anything else   never
     ==============  ===================================================
 
@@ -72,9 +74,10 @@ class PcloudFilter(base.ListFilter):
             wanted = request.pcloud_id(spec)
             if wanted is None:
                 return _public(context, host_states)
-            _, pcloud = isolation.usable_pcloud(
-                context, wanted, spec.project_id)
-        except (exception.InvalidHint, exception.PcloudUnusable) as error:
+            _, pcloud = usable_pclouds.find(
+                context, wanted, request.asked(spec))
+        except (exception.InvalidHint, exception.InvalidValue,
+                exception.PcloudUnusable) as error:
             LOG.info('No host passes for a server of project %(project)s: '
                      '%(error)s',
                      {'project': spec.project_id, 'error': error})
@@ -90,8 +93,9 @@ class PcloudFilter(base.ListFilter):
     ) -> list[reasons.Reason | None]:
         """Return why each host is dropped, None for a host that is kept.
 
-        :raises: `exception.InvalidHint`, `exception.PcloudUnusable` when the
-            reason is the same for all hosts
+        :raises: `exception.InvalidHint`, `exception.InvalidValue`,
+            `exception.PcloudUnusable` when the reason is the same for all
+            hosts
         """
         context = nova_context.get_admin_context()
         wanted = request.pcloud_id(spec)
@@ -100,8 +104,8 @@ class PcloudFilter(base.ListFilter):
             verdicts = [access.public_verdict(host_state.host, closed)
                         for host_state in host_states]
         else:
-            _, pcloud = isolation.usable_pcloud(
-                context, wanted, spec.project_id)
+            _, pcloud = usable_pclouds.find(
+                context, wanted, request.asked(spec))
             verdicts = [
                 access.host_verdict(
                     pcloud, host_state.host, host_state.nodename)

@@ -59,7 +59,8 @@ ROOMS = {
     'rules/placing': _room(
         '', '',
         'machines',
-        'colocation constraints default_pcloud locality settling sticky',
+        'colocation constraints default_pcloud house_rules locality settling '
+        'sticky',
         'access affinity attributes choice free_memory hints reasons spread'),
     'rules/moving': _room(
         '', '',
@@ -119,7 +120,7 @@ ROOMS = {
         'pool_hosts'),
     'objects/placing': _room(
         '', '',
-        'machine_constraints right_values',
+        'machine_constraints right_values usable_pclouds',
         'scoped_policies sticky_keys',
         'affinity_keys host_attributes'),
     'audit': _room(

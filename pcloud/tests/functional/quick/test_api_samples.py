@@ -114,7 +114,8 @@ class ApiSamplesTest(base.PcloudTestCase):
             'pcloud': {'name': 'render-farm'}})['pcloud']['id']
         self._sample('pclouds/update', self.alice, 'PUT', f'{path}/{made}', {
             'pcloud': {'cpu_allocation_ratio': 4.0,
-                       'ram_allocation_ratio': None}})
+                       'ram_allocation_ratio': None,
+                       'pin_by_tenants': True}})
         return made
 
     def _hosts(self, pcloud):

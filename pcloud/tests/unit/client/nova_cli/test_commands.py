@@ -33,7 +33,7 @@ SHOWN_PCLOUD = {
     'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT,
     'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}', 'host_count': '2',
     'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
-    'maintenance_policy': '-',
+    'maintenance_policy': '-', 'pin_by_tenants': '-',
 }
 SHOWN_HOST = {
     'drain': '-',
@@ -76,6 +76,10 @@ SHOWING = (
      {'pcloud': {'maintenance_policy': 'stay'}},
      {'pcloud': {**base.PCLOUD, 'maintenance_policy': 'migrate'}},
      {**SHOWN_PCLOUD, 'maintenance_policy': 'migrate'}),
+    ('pcloud-update farm --pin-by-tenants yes', 'PUT', FARM,
+     {'pcloud': {'pin_by_tenants': True}},
+     {'pcloud': {**base.PCLOUD, 'pin_by_tenants': True}},
+     {**SHOWN_PCLOUD, 'pin_by_tenants': 'True'}),
     ('pcloud-host-add farm web-1 --host-flavor gold', 'POST', HOSTS,
      {'host': {'name': 'web-1', 'host_flavor': 'gold'}},
      {'host': base.HOST}, SHOWN_HOST),

@@ -41,6 +41,8 @@ SILENT = (
                               'ram_allocation_ratio': None}}),
     ('pcloud set farm --maintenance-policy replace', 'PUT', FARM,
      {'pcloud': {'maintenance_policy': 'replace'}}),
+    ('pcloud set farm --pin-by-tenants no', 'PUT', FARM,
+     {'pcloud': {'pin_by_tenants': False}}),
     ('pcloud unset farm --maintenance-policy', 'PUT', FARM,
      {'pcloud': {'maintenance_policy': None}}),
     ('pcloud unset farm --ram-allocation-ratio', 'PUT', FARM,
@@ -280,6 +282,7 @@ class TestPclouds(base.CloudTestCase):
             'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
             'ram_allocation_ratio': '-', 'maintenance_policy': '-',
+            'pin_by_tenants': '-',
             'growth': '-'},
             base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])

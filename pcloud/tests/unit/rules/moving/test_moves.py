@@ -52,8 +52,10 @@ class ObstacleTest(testtools.TestCase):
         (server(), draining.ANY, True, True, True, None))
     @ddt.unpack
     def test_table(self, state, move, known, inside, tenant, rule):
-        found = moves.obstacle(state, move, known, inside, tenant)
-        self.assertEqual(rule, found and found[0])
+        for pinned in (False, True):
+            found = moves.obstacle(state, move, known, inside, tenant, pinned)
+            self.assertEqual(rule or ('placement' if pinned else None),
+                             found and found[0])
 
     def test_only_stopped_servers_are_migrated_cold(self):
         self.assertEqual([True, True, False], [

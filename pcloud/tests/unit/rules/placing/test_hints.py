@@ -26,6 +26,7 @@ def _own_keys(said):
 READ = {
     'pcloud': (hints.pcloud_id, [ID, OTHER]),
     'pcloud_prefer': (hints.preferred_id, [ID, OTHER]),
+    'pcloud_host': (hints.host_name, ['web-1', 'db']),
     'placement_key': (_own_keys, ['A=1:1', 'B=1:1']),
     'constraints': (hints.constraints, ['cpu=1', 'ram=1G']),
     'near': (locality.wish, [ID, 'tag:web']),
@@ -78,8 +79,8 @@ class TableTest(testtools.TestCase):
                                   {each.name: values})
 
     def test_for_which_only_some_hosts_will_do(self):
-        self.assertEqual({'pcloud', 'near', 'far', 'in', 'with',
-                          'beside', 'room_for'}, hints.NARROWING)
+        self.assertEqual({'pcloud', 'pcloud_host', 'near', 'far', 'in',
+                          'with', 'beside', 'room_for'}, hints.NARROWING)
 
     def test_what_users_cannot_give(self):
         for each in hints.TABLE:
@@ -131,10 +132,44 @@ class PcloudIdTest(testtools.TestCase):
             self.assertEqual([found], values)
 
 
+@ddt.ddt
+class HostNameTest(testtools.TestCase):
+
+    def test_no_hint(self):
+        for given in (None, {}, {'pcloud': [ID]}):
+            self.assertIsNone(hints.host_name(given))
+
+    @ddt.data('web-1', ['web-1'])
+    def test_one_name(self, given):
+        self.assertEqual('web-1', hints.host_name({'pcloud_host': given}))
+
+    @ddt.data(None, [], '', 'a b', ['a', 'b'], ['.'], [{'a': 'b'}], ['a\n'],
+              'a' * 64)
+    def test_anything_else_is_refused(self, given):
+        self.assertRaises(exception.InvalidValue, hints.host_name,
+                          {'pcloud_host': given})
+
+    def test_no_host_without_a_pcloud(self):
+        host = {'pcloud_host': ['web-1']}
+        self.assertEqual(ID, hints.pcloud_id({**host, 'pcloud': [ID]}))
+        hints.require_pcloud({**host, 'pcloud': [ID]})
+        for read, given in (
+                (hints.pcloud_id, host),
+                (hints.pcloud_id, {**host, 'pcloud': ['none']}),
+                (hints.places, host), (hints.require_pcloud, host),
+                (hints.preferred_id, {**host, 'pcloud_prefer': [ID]}),
+                (hints.check_values, {**host, 'pcloud': 'none'}),
+                (hints.check_values, {**host, 'pcloud_prefer': ID})):
+            self.assertRaises(exception.InvalidHint, read, given)
+
+
 # What a name of a hint was meant for: the table of `hints.meant`.
 MEANT = [
     ('near', None), ('pcloud', None), ('pcloud_prefer', None),
     ('Near', 'near'), (' near', 'near'), ('PCLOUD', 'pcloud'),
+    ('pcloud_host', None), ('pcloud-host', 'pcloud_host'),
+    ('PCLOUD-HOST', 'pcloud_host'), ('pcloud\u2010prefer', 'pcloud_prefer'),
+    ('room-for', None), ('placement-key', None), ('pcloud-hosts', None),
     ('Pcloud_Prefer', 'pcloud_prefer'), ('pcloud ', 'pcloud'),
     ('\tpcloud\n', 'pcloud'), ('p cloud', 'pcloud'),
     ('\uff50\uff43\uff4c\uff4f\uff55\uff44', 'pcloud'),
