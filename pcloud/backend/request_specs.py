@@ -38,12 +38,16 @@ class Spec:
 
     :ivar flavor: the flavor's id in the database
     :ivar extra_specs: the flavor's extra specs in the request spec
+    :ivar flavor_id: the flavor's id in Nova's API
+    :ivar image: the image's id; '' where Nova does not know the image
     """
 
     project: str
     flavor: int | None
     hints: Mapping[str, Sequence[str]]
     extra_specs: Mapping[str, str]
+    flavor_id: str = ''
+    image: str = ''
 
 
 def hints(
@@ -202,6 +206,11 @@ class Kept:
         return self._data.get('image')
 
     @property
+    def image_id(self) -> str:
+        """The id of the image, '' where Nova does not know the image."""
+        return _data(self.image).get('id') or ''
+
+    @property
     def on_volume(self) -> bool:
         """Whether the root disk is a volume."""
         return bool(self._data.get('is_bfv'))
@@ -282,7 +291,8 @@ def _spec(data: Mapping) -> Spec:
     flavor = _data(data.get('flavor'))
     return Spec(data.get('project_id') or '', flavor.get('id'),
                 data.get('scheduler_hints') or {},
-                flavor.get('extra_specs') or {})
+                flavor.get('extra_specs') or {}, flavor.get('flavorid') or '',
+                _data(data.get('image')).get('id') or '')
 
 
 def _data(primitive: Mapping | None) -> Mapping:

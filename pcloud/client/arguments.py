@@ -27,6 +27,16 @@ def ratio(text: str) -> float:
     return value
 
 
+def ids(text: str) -> list[str]:
+    """Read ids with commas between."""
+    return [id_.strip() for id_ in text.split(',') if id_.strip()]
+
+
+def ids_or_all(text: str) -> list[str] | None:
+    """Read ids with commas between, or the word "all" for None."""
+    return None if text.lower() == 'all' else ids(text)
+
+
 def is_yes(text: str) -> bool:
     """Read the words "yes" and "no".
 

@@ -38,6 +38,11 @@ def placement_keys(values: Sequence[str] | None) -> str:
         f'{affinity.in_words(name)}: {value}' for name, value in names])
 
 
+def allowed(ids: Sequence[str] | None) -> str:
+    """Format the ids that a Pcloud takes; "-" for all, "none" for none."""
+    return 'none' if ids is not None and not ids else joined(ids)
+
+
 def counted(values: Sequence[object] | None) -> str:
     """Format the length of a list."""
     return '-' if values is None else str(len(values))
@@ -253,6 +258,8 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
         Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
         Field('maintenance_policy', 'Maintenance Policy'),
         Field('pin_by_tenants', 'Pin By Tenants'),
+        Field('flavors', 'Flavors', allowed),
+        Field('images', 'Images', allowed),
     ))
 
 PCLOUD_WITH_GROWTH = PCLOUD + (Field('growth', 'Growth', grows),)

@@ -129,6 +129,8 @@ class Pcloud(Resource):
         on a host in maintenance
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server
+    :ivar flavors: the ids of the flavors that the Pcloud takes; None for all,
+        likewise images
     :ivar free: "hosts" without servers, "vcpus" and "memory_mb" (MiB) that are
         free; None unless requested, and while the cell of a host is silent
     :ivar servers: how many servers run in the Pcloud; None likewise
@@ -146,6 +148,8 @@ class Pcloud(Resource):
     ram_allocation_ratio: float | None = None
     maintenance_policy: str | None = None
     pin_by_tenants: bool | None = None
+    flavors: tuple[str, ...] | None = None
+    images: tuple[str, ...] | None = None
     free: Mapping[str, int] | None = None
     servers: int | None = None
 

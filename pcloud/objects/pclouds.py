@@ -40,6 +40,7 @@ _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
          'ram_allocation_ratio': names.RAM_RATIO,
          'maintenance_policy': names.MAINTENANCE_POLICY,
          'pin_by_tenants': names.PIN_BY_TENANTS}
+_LISTS = {'flavors': names.FLAVORS_PREFIX, 'images': names.IMAGES_PREFIX}
 _FLAGS = {house_rules.ON: True, house_rules.OFF: False}
 
 
@@ -51,6 +52,8 @@ class Head:
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
     :ivar maintenance_policy: one of `maintenance_policies.POLICIES`
+    :ivar flavors: the ids of the flavors that the Pcloud takes, None for all;
+        likewise `images`
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server; None where the owner has not said so, as False
     """
@@ -62,6 +65,8 @@ class Head:
     tenants: frozenset[str]
     maintenance_policy: str
     pin_by_tenants: bool | None
+    flavors: frozenset[str] | None
+    images: frozenset[str] | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,7 +249,7 @@ def listed(
 
 def update(
     context: nova_context.RequestContext, pcloud: Pcloud,
-    changes: Mapping[str, str | float | bool | None],
+    changes: Mapping[str, typing.Any],
 ) -> Pcloud:
     """Change settings of a Pcloud.
 
@@ -252,13 +257,15 @@ def update(
     ratios, the host takes no server.
 
     :param changes: new values of 'name', 'cpu_allocation_ratio',
-        'ram_allocation_ratio', 'maintenance_policy' and 'pin_by_tenants';
-        None unsets a ratio or the policy
+        'ram_allocation_ratio', 'maintenance_policy', 'pin_by_tenants',
+        'flavors' and 'images'; None unsets all but the name and the flag
     :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         and as `change.run`
     """
     new = {_KEYS[name]: _written(name, value)
-           for name, value in changes.items()}
+           for name, value in changes.items() if name not in _LISTS}
+    lists_ = {_LISTS[name]: value for name, value in changes.items()
+              if name in _LISTS}
 
     def work(written: writes.Rows) -> rows.Aggregate:
         try:
@@ -266,6 +273,7 @@ def update(
         except exception.AggregateGone:
             raise exception.PcloudNotFound(pcloud=pcloud.id)
         written.set(pcloud.aggregate.id, new)
+        _write_lists(written, pcloud.aggregate.id, lists_)
         hosts = frozenset(written.members(pcloud.aggregate.id))
         if new.keys() & allocation_ratios.RESOURCES.keys() and hosts:
             written.remind(hosts)
@@ -287,7 +295,21 @@ def update(
     return changed
 
 
-def _written(name: str, value: str | float | bool | None) -> str | None:
+def _write_lists(
+    written: writes.Rows, aggregate_id: int,
+    lists_: Mapping[str, list[str] | None],
+) -> None:
+    """Write lists of ids, each in as many rows as the list needs."""
+    there = written.metadata(aggregate_id) if lists_ else {}
+    for prefix, ids in lists_.items():
+        parts = [] if ids is None else house_rules.packed(ids)
+        written.set(aggregate_id, {
+            **{key: None for key in there if key.startswith(prefix)},
+            **{f'{prefix}{number}': part
+               for number, part in enumerate(parts)}})
+
+
+def _written(name: str, value: typing.Any) -> str | None:
     """Return the metadata value of a member, None for no value."""
     if value is None or (name, value) == (
             'maintenance_policy', maintenance_policies.STAY):
@@ -354,7 +376,9 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
             'maintenance_policy': maintenance_policies.policy(
                 metadata.get(names.MAINTENANCE_POLICY)),
             'pin_by_tenants': _FLAGS.get(
-                metadata.get(names.PIN_BY_TENANTS, ''))}
+                metadata.get(names.PIN_BY_TENANTS, '')),
+            **{name: house_rules.listed(metadata, prefix)
+               for name, prefix in _LISTS.items()}}
 
 
 def usages(

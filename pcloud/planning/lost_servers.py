@@ -26,6 +26,7 @@ from pcloud.objects import pclouds
 from pcloud.planning import bundles
 from pcloud.planning import obstacles
 from pcloud.rules.placing import hints
+from pcloud.rules.placing import house_rules
 from pcloud import text
 
 # So many groups of servers are looked at, those with most servers first:
@@ -36,6 +37,8 @@ _KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
 
 _NOT_A_TENANT = 'its project is not one of the tenants of the Pcloud any more'
 _UNUSABLE = 'its flavor cannot be used any more'
+# Owners may not see flavors of other tenants.
+_NOT_ALLOWED = 'the Pcloud does not take its flavor or image any more'
 _PINNED = ('it was started for its host alone (pcloud_host), so Nova finds no '
            'other host')
 _NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
@@ -158,6 +161,10 @@ class _Found:
             is_inside = False
         if not is_inside:
             return _NOT_FOR_PCLOUD
+        if (house_rules.against_flavor(
+                self._pcloud.flavors, kept.asked.flavor.flavorid) or
+                house_rules.against_image(self._pcloud.images, kept.image_id)):
+            return _NOT_ALLOWED
         return _PINNED if hints.HOST in kept.hints else None
 
     def _request(self, key: str, kept: request_specs.Kept) -> str | None:

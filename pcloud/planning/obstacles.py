@@ -39,6 +39,7 @@ from pcloud.planning.programs import fitting
 from pcloud.rules import capacity
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
+from pcloud.rules.placing import house_rules
 from pcloud.scheduler import candidates
 from pcloud.scheduler import prefilter
 
@@ -263,7 +264,8 @@ def refusal(
     """
     if pcloud.owner not in pcloud.tenants:
         return 'the project that owns it is not one of its tenants'
-    return refusal_of_nova(context, spec)
+    return house_rules.against_flavor(
+        pcloud.flavors, spec.flavor.flavorid) or refusal_of_nova(context, spec)
 
 
 def refusal_of_nova(

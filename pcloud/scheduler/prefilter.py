@@ -188,7 +188,7 @@ def _usable_pcloud(
 
     :raises: `exception.PcloudUnusable`, `exception.InvalidValue`
     """
-    asked = request.asked(spec)
+    asked = usable_pclouds.asked(spec)
     uuid, pcloud = usable_pclouds.find(context, wanted, asked)
     if pcloud.due:
         # Whoever made the change may have died, or be at it.

@@ -16,7 +16,6 @@ from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import hints
-from pcloud.rules.placing import house_rules
 from pcloud.scheduler import memo
 
 
@@ -107,14 +106,6 @@ def pcloud_id(spec: objects.RequestSpec) -> str | None:
             'prefers: the request filter of Pcloud has to come before the '
             'filters.')
     return place or None
-
-
-def asked(spec: objects.RequestSpec) -> house_rules.Asked:
-    """Return what a request asks its Pcloud for.
-
-    :raises: `exception.InvalidValue`
-    """
-    return house_rules.asked(spec.project_id, scheduler_hints(spec))
 
 
 def policies(

@@ -22,6 +22,7 @@ from wsgiref import types
 
 from nova.api import openstack
 from nova.api.openstack import api_version_request
+from nova.api.openstack import common
 from nova.api.openstack import wsgi as nova_wsgi
 from nova.api import wsgi as base_wsgi
 from nova import context as nova_context
@@ -29,6 +30,7 @@ from nova import exception as nova_exception
 from routes import middleware
 
 from pcloud import exception
+from pcloud import text
 
 _VERSION_HEADERS = tuple(
     f'HTTP_{name.upper().replace("-", "_")}' for name in (
@@ -183,6 +185,19 @@ def _version(
     if resource.support_api_request_version:
         bare.set_api_version_request()
     return bare.api_version_request
+
+
+def flavor_id(reference: object) -> str:
+    """Return the id of a flavor, '' where there can be no such flavor.
+
+    :param reference: the flavor's id, or an address that ends in the id, as in
+        Nova's API
+    """
+    try:
+        found = common.get_id_from_href(str(reference))
+    except ValueError:
+        return ''
+    return found if text.is_askable(found) else ''
 
 
 def method(request: nova_wsgi.Request) -> str:

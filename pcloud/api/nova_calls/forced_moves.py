@@ -125,7 +125,7 @@ def _verdict(
         return _outside(context, host)
     try:
         places = hints.places(spec.scheduler_hints)
-        asked = house_rules.asked(spec.project_id, spec.scheduler_hints)
+        asked = usable_pclouds.asked(spec)
     except (exception.InvalidHint, exception.InvalidValue) as error:
         return access.Verdict(False, str(error))
     # A server that prefers a Pcloud may be in the Pcloud, and outside.

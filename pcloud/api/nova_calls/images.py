@@ -132,6 +132,21 @@ def check_flag(
         extra_spec, properties_.get(colocation.IMAGE_PROPERTY)))
 
 
+def image_id(server: Mapping) -> str:
+    """Return the id of the image that Nova will know of a new server.
+
+    Nova does not know of which image a volume was made.
+
+    :returns: '' where there is no such image
+    """
+    found = server.get('imageRef') or next((
+        device.get('uuid') for device
+        in _devices(server, 'block_device_mapping_v2')
+        if _is_root(device.get('boot_index')) and
+        device.get('source_type') == 'image'), None)
+    return str(found or '')
+
+
 def is_on_volume(server: Mapping) -> bool:
     """Whether the root disk of a new server will be a volume."""
     if 'block_device_mapping_v2' in server:

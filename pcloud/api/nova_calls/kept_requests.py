@@ -19,23 +19,25 @@ from nova.policies import shelve
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
+from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import shelved_servers
 from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud.objects.placing import usable_pclouds
+from pcloud.rules.placing import access
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import house_rules
 
 
 def check(call: dispatch.NovaCall) -> None:
-    """Refuse an unshelve without a home, and a rebuild with a wrong image.
+    """Refuse what a server's request does not allow.
 
-    One query where the call is an unshelve or a rebuild, else none. Nova
+    One query where the call is of `_CHECKS`, else none. Nova
     answers all other calls, calls that are not well-formed, and calls that the
     caller may not make.
 
-    :raises: as `_check_unshelve` and `_check_rebuild`
+    :raises: as `_check_unshelve`, `_check_resize` and `_check_rebuild`
     """
     if not call.is_of(nova_servers.ServersController, *_CHECKS):
         return
@@ -65,7 +67,9 @@ def _check_unshelve(
     server = call.arguments['id']
     try:
         usable_pclouds.find(
-            call.context, home, house_rules.asked(spec.project, spec.hints))
+            call.context, home, house_rules.Asked(
+                spec.project, spec.flavor_id, spec.image,
+                hints.host_name(spec.hints)))
     except exception.PcloudUnusable as error:
         if shelved_servers.is_off_its_host(call.context, server):
             raise exception.Conflict(
@@ -83,10 +87,16 @@ def _check_rebuild(
 ) -> None:
     """Refuse an image with which the server could not have been started.
 
-    :raises: as `images.check_flag`
+    Two queries where the server was started in a Pcloud, or prefers a Pcloud,
+    in which it may be.
+
+    :raises: as `images.check_flag` and `house_rules.check_image`
     """
     image = call.body.get(call.action)
     if isinstance(image, Mapping) and 'imageRef' in image:
+        for home in hints.places(spec.hints):
+            if pcloud := _pcloud(call, home):
+                house_rules.check_image(pcloud, str(image['imageRef']))
         images.share(call.controller.compute_api)
         properties, _ = images.properties(
             call.context, {'imageRef': image['imageRef']})
@@ -94,9 +104,39 @@ def _check_rebuild(
             colocation.EXTRA_SPEC), properties)
 
 
+def _check_resize(
+    call: dispatch.NovaCall, spec: request_specs.Spec,
+) -> None:
+    """Refuse a flavor that the owner of the server's Pcloud does not allow.
+
+    Two queries where the server was started in a Pcloud. A server that prefers
+    a Pcloud may go outside.
+
+    :raises: as `house_rules.check_flavor`, and `exception.InvalidHint`
+    """
+    resize = call.body.get(call.action)
+    if isinstance(resize, Mapping) and 'flavorRef' in resize and (
+            pcloud := _pcloud(call, hints.pcloud_id(spec.hints))):
+        house_rules.check_flavor(
+            pcloud, dispatch.flavor_id(resize['flavorRef']))
+
+
+def _pcloud(
+    call: dispatch.NovaCall, pcloud_id: str | None,
+) -> access.Pcloud | None:
+    """Return the Pcloud of a server, also where the project may not use it.
+
+    A server stays in a Pcloud whose tenant its project was.
+    """
+    pair = None if pcloud_id is None else isolation.pcloud_access(
+        call.context, pcloud_id)
+    return pair[1] if pair else None
+
+
 # Action -> the policy rule that Nova checks, and the check.
 _CHECKS: Mapping[str, tuple[str, Callable[
     [dispatch.NovaCall, request_specs.Spec], None]]] = {
     'unshelve': (shelve.POLICY_ROOT % 'unshelve', _check_unshelve),
+    'resize': (server_policies.SERVERS % 'resize', _check_resize),
     'rebuild': (server_policies.SERVERS % 'rebuild', _check_rebuild),
 }

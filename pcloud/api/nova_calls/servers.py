@@ -19,7 +19,6 @@ import dataclasses
 from wsgiref import types
 
 from nova.api.openstack import api_version_request
-from nova.api.openstack import common
 from nova.api.openstack.compute import servers as nova_servers
 from nova.api.openstack import wsgi as nova_wsgi
 from nova import context as nova_context
@@ -50,7 +49,6 @@ from pcloud.rules.placing import default_pcloud
 from pcloud.rules.placing import hints as hint_rules
 from pcloud.rules.placing import house_rules
 from pcloud.rules.placing import locality
-from pcloud import text
 
 CONF = cfg.CONF
 
@@ -90,7 +88,7 @@ def prepare(
     if launch.default is not None and launch.default.growth is not None:
         growing_launches.check(
             call.context, launch.default, server, hints,
-            _flavor_id(server.get('flavorRef')), launch.properties)
+            dispatch.flavor_id(server.get('flavorRef')), launch.properties)
 
 
 def _check_ignored(body: Mapping, read: str) -> None:
@@ -151,7 +149,7 @@ def checked(
     scopes = _scopes(context, home)
     rows = launch_rows.read(
         context, [names.policy(*scope) for scope in scopes],
-        _flavor_id(server.get('flavorRef')), colocation.EXTRA_SPEC)
+        dispatch.flavor_id(server.get('flavorRef')), colocation.EXTRA_SPEC)
     images.check_flag(wish, rows.extra_spec, properties)
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
     default = None if default_pclouds.is_placed(
@@ -162,7 +160,7 @@ def checked(
         home = _home(context, added)
         policies |= scoped_policies.by_scopes(
             [(scoped_policies.PCLOUD, home.id if home else '')])
-    _check_house_rules(context, home, {**hints, **added})
+    _check_house_rules(context, home, server, {**hints, **added})
     record = _record(context, hints, properties, trusted, policies)
     if of_image:
         record[hint_rules.IMAGE_CONSTRAINTS_RECORD] = [of_image]
@@ -240,25 +238,12 @@ def _is_flavor(
     context: nova_context.RequestContext, reference: str,
 ) -> bool:
     """Whether a flavor is known, and visible to the caller."""
-    flavor_id = _flavor_id(reference)
+    flavor_id = dispatch.flavor_id(reference)
     try:
-        objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
+        objects.Flavor.get_bydispatch.flavor_id(context, flavor_id, 'no')
     except nova_exception.FlavorNotFound:
         return False
     return bool(flavor_id)
-
-
-def _flavor_id(reference: object) -> str:
-    """Return the id of a flavor, '' where there can be no such flavor.
-
-    :param reference: the flavor's id, or an address that ends in the id, as in
-        Nova's API
-    """
-    try:
-        flavor_id = common.get_id_from_href(str(reference))
-    except ValueError:
-        return ''
-    return flavor_id if text.is_askable(flavor_id) else ''
 
 
 def _scopes(
@@ -274,7 +259,7 @@ def _scopes(
 
 def _check_house_rules(
     context: nova_context.RequestContext, home: access.Pcloud | None,
-    hints: Mapping,
+    server: Mapping, hints: Mapping,
 ) -> None:
     """Refuse what the owner of the server's Pcloud does not allow.
 
@@ -288,9 +273,10 @@ def _check_house_rules(
     """
     hint_rules.require_pcloud(hints)
     if home is not None and hint_rules.PREFER not in hints:
-        house_rules.narrowed(home, house_rules.asked(
-            context.project_id, {name: hint_rules.values(hints, name)
-                                 for name in hints}))
+        house_rules.narrowed(home, house_rules.Asked(
+            context.project_id, dispatch.flavor_id(server.get('flavorRef')),
+            images.image_id(server), hint_rules.host_name(
+                {name: hint_rules.values(hints, name) for name in hints})))
 
 
 def _record(

@@ -19,7 +19,9 @@ update = types.body(
      'cpu_allocation_ratio': types.ratio,
      'ram_allocation_ratio': types.ratio,
      'maintenance_policy': types.maintenance_policy,
-     'pin_by_tenants': {'type': 'boolean'}},
+     'pin_by_tenants': {'type': 'boolean'},
+     'flavors': types.ids(types.flavor_id),
+     'images': types.ids(types.image_id)},
     required=[])
 
 index_query = {

@@ -10,6 +10,7 @@ sentence "it has to be"; the error of a wrong value shows the description.
 from pcloud.rules import forms
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.placing import house_rules
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
 
@@ -88,6 +89,9 @@ flavor_id = {'type': 'string', 'pattern': rf'^{forms.FLAVOR_ID}\Z',
              'description': 'the id of a flavor: 1 to 255 letters, digits, '
                             '".", "_", "-" and blanks'}
 
+image_id = {'type': 'string', 'pattern': rf'^{forms.UUID}\Z',
+            'description': 'the id of an image, a uuid in small letters'}
+
 companion = {'type': 'string', 'pattern': rf'^{forms.COMPANION}\Z',
              'description': 'the id of a flavor, followed by ":volume" where '
                             'the root disk is a volume'}
@@ -120,6 +124,15 @@ def body(name: str, properties: dict, required: list[str]) -> dict:
         'required': [name],
         'additionalProperties': False,
     }
+
+
+def ids(one: dict) -> dict:
+    """Return the schema of a list of ids that a Pcloud takes; null is all.
+
+    :param one: the schema of an id
+    """
+    return {'type': ['array', 'null'], 'items': one, 'uniqueItems': True,
+            'maxItems': house_rules.MOST_IDS}
 
 
 maintenance_policy = {

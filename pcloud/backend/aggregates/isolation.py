@@ -386,7 +386,9 @@ def _access(
         leaving=maintenance_policies.leaving(
             maintenance_policies.stand_ins(names.replaced(metadata)), counts),
         named=names.hosts(metadata),
-        pin_by_tenants=metadata.get(names.PIN_BY_TENANTS) == house_rules.ON)
+        pin_by_tenants=metadata.get(names.PIN_BY_TENANTS) == house_rules.ON,
+        flavors=house_rules.listed(metadata, names.FLAVORS_PREFIX),
+        images=house_rules.listed(metadata, names.IMAGES_PREFIX))
 
 
 def usable_pcloud(

@@ -2,6 +2,7 @@
 
 """Calls about Pclouds and their tenants."""
 
+from collections.abc import Sequence
 import typing
 
 from pcloud.client.calls import base
@@ -88,18 +89,24 @@ class Pclouds(base.Calls):
             ram_allocation_ratio: float | None | base.Unset = base.UNSET,
             maintenance_policy: str | None | base.Unset = base.UNSET,
             pin_by_tenants: bool | base.Unset = base.UNSET,
+            flavors: Sequence[str] | None | base.Unset = base.UNSET,
+            images: Sequence[str] | None | base.Unset = base.UNSET,
     ) -> resources.Pcloud:
         """Change the given members of a Pcloud.
 
-        None removes a ratio, and has servers stay during a maintenance.
+        None removes a ratio, has servers stay during a maintenance, and allows
+        all flavors or images.
 
+        :param flavors: the ids of the flavors that the Pcloud takes, at most
+            100; likewise images
         :param pin_by_tenants: whether tenants other than the owner may name
             the host of a server
         """
         given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
                  'ram_allocation_ratio': ram_allocation_ratio,
                  'maintenance_policy': maintenance_policy,
-                 'pin_by_tenants': pin_by_tenants}
+                 'pin_by_tenants': pin_by_tenants,
+                 'flavors': flavors, 'images': images}
         changes = {member: value for member, value in given.items()
                    if value is not base.UNSET}
         return self._resource(

@@ -108,6 +108,14 @@ class SetPcloud(common.PcloudCommand):
             help='Whether tenants other than you may name the host of a '
                  'server (--hint pcloud_host=<name>)')
 
+        for kind in ('flavor', 'image'):
+            parser.add_argument(
+                f'--{kind}s', metavar=f'<{kind}s>',
+                type=arguments.ids,
+                help=f'{kind.capitalize()}s that the Pcloud takes (ids with '
+                     'commas between), now and at every later move; unset '
+                     'for all')
+
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Change the Pcloud."""
         changes = common.require_changes(
@@ -115,18 +123,19 @@ class SetPcloud(common.PcloudCommand):
              'cpu_allocation_ratio': parsed_args.cpu_allocation_ratio,
              'ram_allocation_ratio': parsed_args.ram_allocation_ratio,
              'maintenance_policy': parsed_args.maintenance_policy,
-             'pin_by_tenants': parsed_args.pin_by_tenants},
+             'pin_by_tenants': parsed_args.pin_by_tenants,
+             'flavors': parsed_args.flavors, 'images': parsed_args.images},
             '--name, --cpu-allocation-ratio, --ram-allocation-ratio, '
-            '--maintenance-policy and --pin-by-tenants')
+            '--maintenance-policy, --pin-by-tenants, --flavors and --images')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         self.client.update_pcloud(pcloud.id, **changes)
 
 
 class UnsetPcloud(common.PcloudCommand):
-    """Remove allocation ratios or the maintenance policy from a Pcloud
+    """Remove allocation ratios or rules from a Pcloud
 
     Without a ratio the cloud's own ratio holds; without a policy servers stay
-    on a host in maintenance.
+    on a host in maintenance; without a list all flavors or images are taken.
     """
 
     _epilog = ('Example:\n  openstack pcloud unset render-farm '
@@ -143,13 +152,17 @@ class UnsetPcloud(common.PcloudCommand):
         parser.add_argument(
             '--maintenance-policy', dest='members', action='append_const',
             const='maintenance_policy', help='Unset the maintenance policy')
+        for kind in ('flavors', 'images'):
+            parser.add_argument(
+                f'--{kind}', dest='members', action='append_const',
+                const=kind, help=f'Take all {kind} again')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Unset the members."""
         given = common.require_changes(
             {'members': parsed_args.members},
-            '--cpu-allocation-ratio, --ram-allocation-ratio and '
-            '--maintenance-policy')
+            '--cpu-allocation-ratio, --ram-allocation-ratio, '
+            '--maintenance-policy, --flavors and --images')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         nothing: dict[str, typing.Any] = dict.fromkeys(given['members'])
         self.client.update_pcloud(pcloud.id, **nothing)

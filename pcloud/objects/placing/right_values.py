@@ -148,6 +148,11 @@ def _record(kind: type[record.Record]) -> Check:
     return check
 
 
+def _ids(form: str, what: str) -> Check:
+    return _rule(re.compile(f'({form}(,{form})*)?').fullmatch,
+                 f'{what} with commas between, as an update writes them')
+
+
 def _check_own_ratios(node: str, value: str) -> None:
     if not node:
         raise exception.InvalidValue(
@@ -226,6 +231,8 @@ _IMAGE_KEYS: Mapping[str, Check] = {
     affinity_keys.IMAGE_CUSTOMER_PREFIX: _check_customer_key}
 _PREFIXES: Mapping[str, Check] = {
     **_KEYS,
+    names.FLAVORS_PREFIX: _ids(forms.FLAVOR_ID, 'ids of flavors'),
+    names.IMAGES_PREFIX: _ids(forms.UUID, 'ids of images'),
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),

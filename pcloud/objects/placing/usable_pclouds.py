@@ -5,12 +5,33 @@
 Rule: reference-house-rules
 """
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from nova import context as nova_context
+from nova import objects
 
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud.rules.placing import access
+from pcloud.rules.placing import hints
 from pcloud.rules.placing import house_rules
+
+
+def asked(spec: objects.RequestSpec) -> house_rules.Asked:
+    """Return what a request asks a Pcloud for.
+
+    :raises: `exception.InvalidValue` for a wrong name of a host
+    """
+    image = spec.image if 'image' in spec else None
+    unknown = (house_rules.NO_IMAGE if 'is_bfv' in spec and spec.is_bfv
+               else None)
+    return house_rules.Asked(
+        spec.project_id, spec.flavor.flavorid,
+        image.id if image is not None and 'id' in image and image.id
+        else unknown,
+        hints.host_name(spec.scheduler_hints
+                        if 'scheduler_hints' in spec else None))
 
 
 def find(

@@ -75,6 +75,8 @@ class Pcloud:
     :ivar named: ``owner's name of a host -> hypervisor hostname``
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server
+    :ivar flavors: the ids of the flavors that the Pcloud takes, None for all;
+        likewise `images`
     :ivar pin: the owner's name of the only host for a server, None where the
         server may have any host
     """
@@ -90,6 +92,8 @@ class Pcloud:
     leaving: frozenset[str] = frozenset()
     named: Mapping[str, str] = dataclasses.field(default_factory=dict)
     pin_by_tenants: bool = False
+    flavors: frozenset[str] | None = None
+    images: frozenset[str] | None = None
     pin: str | None = None
 
 

@@ -75,7 +75,7 @@ class PcloudFilter(base.ListFilter):
             if wanted is None:
                 return _public(context, host_states)
             _, pcloud = usable_pclouds.find(
-                context, wanted, request.asked(spec))
+                context, wanted, usable_pclouds.asked(spec))
         except (exception.InvalidHint, exception.InvalidValue,
                 exception.PcloudUnusable) as error:
             LOG.info('No host passes for a server of project %(project)s: '
@@ -105,7 +105,7 @@ class PcloudFilter(base.ListFilter):
                         for host_state in host_states]
         else:
             _, pcloud = usable_pclouds.find(
-                context, wanted, request.asked(spec))
+                context, wanted, usable_pclouds.asked(spec))
             verdicts = [
                 access.host_verdict(
                     pcloud, host_state.host, host_state.nodename)

@@ -5,6 +5,7 @@
 from unittest import mock
 
 from nova import objects
+from nova.tests import fixtures
 
 from pcloud.api.nova_calls import servers
 from pcloud.tests.functional.quick import test_moving
@@ -217,4 +218,144 @@ class PinTest(RulesTestCase):
         with mock.patch.object(servers, 'prepare', counted):
             self.start({'pcloud': self.pcloud})
             self.start(self.on('a'))
+        self.assertEqual(costs[0], costs[1])
+
+
+class ListsTest(RulesTestCase):
+    """The flavors and images that a Pcloud takes."""
+
+    def setUp(self):
+        super().setUp()
+        self.inside = {'pcloud': self.pcloud}
+        self.image, self.other = (
+            image['id'] for image in (fixtures.GlanceFixture.image1,
+                                      fixtures.GlanceFixture.image2))
+
+    def resize(self, server, flavor):
+        return self.alice.call('POST', f'/servers/{server["id"]}/action',
+                               {'resize': {'flavorRef': flavor}})
+
+    def rebuild(self, server, image):
+        return self.alice.call('POST', f'/servers/{server["id"]}/action',
+                               {'rebuild': {'imageRef': image}})
+
+    def test_shown(self):
+        self.assertFalse({'flavors', 'images'} & self.shown().keys())
+        many = [f'{number:036}' for number in range(99)]
+        ids = [f'{number:08x}-0000-4000-8000-000000000000'
+               for number in range(100)]
+        changed = self.set_rules(flavors=['2', *many], images=ids)
+        self.assertEqual(sorted(['2', *many]), changed['flavors'])
+        self.assertEqual(ids, changed['images'])
+        self.assertEqual(changed, self.shown())
+        self.assertEqual([], self.kinds())
+        self.assertEqual(['1'], self.set_rules(flavors=['1'])['flavors'])
+        self.assertEqual([], self.set_rules(flavors=[])['flavors'])
+        self.assertEqual(
+            {'pcloud:flavors:0': ''},
+            {key: value for key, value in self.metadata().items()
+             if key.startswith('pcloud:flavors')})
+        self.assertEqual([], self.kinds())
+        self.assertNotIn('flavors', self.set_rules(flavors=None, images=None))
+        self.assertFalse([key for key in self.metadata()
+                          if key.startswith(('pcloud:fl', 'pcloud:im'))])
+        for wrong in ('1', [1], ['a,b'], ['1', '1'], ['x' * 256],
+                      [str(number) for number in range(101)]):
+            self.set_rules(400, flavors=wrong)
+        for wrong in (['7'], [self.image.upper()]):
+            self.set_rules(400, images=wrong)
+
+    def test_hand_made_rows_are_found(self):
+        self.set_metadata(**{'pcloud:images:0': 'cirros'})
+        self.assertEqual(['value-not-valid'], self.kinds())
+        self.refused(403, self.inside)
+
+    def test_launch(self):
+        self.set_rules(flavors=['2'], images=[self.image])
+        self.assertIn("flavor '1'", self.refused(
+            403, self.inside, flavor_id='1', image_uuid=self.image))
+        self.assertIn(f"image '{self.other}'", self.refused(
+            403, self.inside, flavor_id='2', image_uuid=self.other))
+        server = self.boot(self.alice, self.inside, flavorRef='2',
+                           imageRef=self.image)
+        self.assertIn(self.name_of(server), 'abc')
+
+    def test_preferring_server_goes_outside(self):
+        self.set_rules(flavors=['2'])
+        for flavor, inside in (('2', True), ('1', False)):
+            server = self.boot(self.alice, {'pcloud_prefer': self.pcloud},
+                               'ACTIVE' if inside else 'ERROR',
+                               flavorRef=flavor)
+            self.assertEqual(inside, self.host_of(
+                server) in self.real.values())
+
+    def test_resize_and_rebuild(self):
+        server = self.boot(self.alice, self.inside, imageRef=self.image)
+        self.set_rules(flavors=['1'], images=[self.image])
+        for answer in (self.resize(server, '2'),
+                       self.rebuild(server, self.other)):
+            self.assertEqual(403, answer.status_code, answer.text)
+            self.assertIn('does not allow', message(answer))
+        self.assertEqual(
+            202, self.rebuild(server, self.image).status_code)
+        self.wait_for(server, status='ACTIVE')
+        self.set_rules(flavors=['1', '2'])
+        self.assertEqual(202, self.resize(server, '2').status_code)
+        self.wait_for(server, status='VERIFY_RESIZE')
+
+    def test_later_moves(self):
+        server = self.boot(self.alice, self.inside, imageRef=self.image)
+        for rules in ({'flavors': ['2']},
+                      {'flavors': None, 'images': [self.other]}):
+            self.set_rules(**rules)
+            here = self.host_of(server)
+            self.act(server, {'migrate': None})
+            self.wait_for(server, status='ACTIVE')
+            self.assertEqual(here, self.host_of(server))
+        self.act(server, {'shelve': None})
+        self.wait_for(server, status='SHELVED_OFFLOADED')
+        answer = self.alice.call('POST', f'/servers/{server["id"]}/action',
+                                 {'unshelve': None})
+        self.assertEqual(409, answer.status_code, answer.text)
+        self.set_rules(images=None)
+        self.act(server, {'unshelve': None})
+        self.wait_for(server, status='ACTIVE')
+
+    def test_plans_know_flavors(self):
+        self.set_rules(flavors=['2'], images=[self.image])
+        fits = {}
+        for flavor in '12':
+            said = self.alice.get_json(
+                f'/os-pclouds/{self.pcloud}/explain?flavor={flavor}')
+            fits[flavor] = said['explain']['fits']
+            self.assertEqual(flavor == '2', self.alice.call_json(
+                'POST', f'/os-pclouds/{self.pcloud}/simulate',
+                {'simulate': {'servers': [
+                    {'flavor': flavor, 'count': 1}]}})['simulate']['fits'])
+        self.assertEqual(0, fits['1'])
+        self.assertGreater(fits['2'], 0)
+
+    def test_rehearsal_knows_both(self):
+        self.boot(self.alice, self.inside, imageRef=self.image)
+        self._run_periodics()
+        for survives, rules in (
+                (3, {'flavors': ['1'], 'images': [self.image]}),
+                (2, {'flavors': ['2'], 'images': None}),
+                (2, {'flavors': None, 'images': [self.other]})):
+            self.set_rules(**rules)
+            self.assertEqual(survives, self.alice.get_json(
+                f'/os-pclouds/{self.pcloud}/rehearsal'
+            )['rehearsal']['survives'])
+
+    def test_costs_no_statement(self):
+        costs = []
+        prepare = servers.prepare
+
+        def counted(call, rbac):
+            costs.append(counting.count(lambda: prepare(call, rbac)).sql)
+
+        with mock.patch.object(servers, 'prepare', counted):
+            self.start()
+            self.set_rules(flavors=['1'])
+            self.start()
         self.assertEqual(costs[0], costs[1])

@@ -34,6 +34,7 @@ SHOWN_PCLOUD = {
     'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}', 'host_count': '2',
     'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
     'maintenance_policy': '-', 'pin_by_tenants': '-',
+    'flavors': '-', 'images': '-',
 }
 SHOWN_HOST = {
     'drain': '-',
@@ -80,6 +81,10 @@ SHOWING = (
      {'pcloud': {'pin_by_tenants': True}},
      {'pcloud': {**base.PCLOUD, 'pin_by_tenants': True}},
      {**SHOWN_PCLOUD, 'pin_by_tenants': 'True'}),
+    ('pcloud-update farm --flavors 1,2 --images all', 'PUT', FARM,
+     {'pcloud': {'flavors': ['1', '2'], 'images': None}},
+     {'pcloud': {**base.PCLOUD, 'flavors': ['1', '2'], 'images': []}},
+     {**SHOWN_PCLOUD, 'flavors': '1, 2', 'images': 'none'}),
     ('pcloud-host-add farm web-1 --host-flavor gold', 'POST', HOSTS,
      {'host': {'name': 'web-1', 'host_flavor': 'gold'}},
      {'host': base.HOST}, SHOWN_HOST),

@@ -43,6 +43,10 @@ SILENT = (
      {'pcloud': {'maintenance_policy': 'replace'}}),
     ('pcloud set farm --pin-by-tenants no', 'PUT', FARM,
      {'pcloud': {'pin_by_tenants': False}}),
+    ('pcloud set farm --flavors 1,2 --images 3', 'PUT', FARM,
+     {'pcloud': {'flavors': ['1', '2'], 'images': ['3']}}),
+    ('pcloud unset farm --flavors --images', 'PUT', FARM,
+     {'pcloud': {'flavors': None, 'images': None}}),
     ('pcloud unset farm --maintenance-policy', 'PUT', FARM,
      {'pcloud': {'maintenance_policy': None}}),
     ('pcloud unset farm --ram-allocation-ratio', 'PUT', FARM,
@@ -282,7 +286,7 @@ class TestPclouds(base.CloudTestCase):
             'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
             'ram_allocation_ratio': '-', 'maintenance_policy': '-',
-            'pin_by_tenants': '-',
+            'pin_by_tenants': '-', 'flavors': '-', 'images': '-',
             'growth': '-'},
             base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])

@@ -20,6 +20,10 @@ def _pcloud(**changes):
         'named': NODES, **changes})
 
 
+def _asked(project, host=None, flavor='1', image='i'):
+    return house_rules.Asked(project, flavor, image, host)
+
+
 @ddt.ddt
 class NarrowedTest(testtools.TestCase):
     """The rows of the table in `house_rules.narrowed`."""
@@ -28,7 +32,7 @@ class NarrowedTest(testtools.TestCase):
     def test_without_a_name_all_hosts_are_left(self, project):
         pcloud = _pcloud()
         self.assertIs(pcloud, house_rules.narrowed(
-            pcloud, house_rules.Asked(project)))
+            pcloud, _asked(project)))
 
     @ddt.data(('web-1', 'web-1'), ('WEB-1', 'web-1'), ('db', 'Db'))
     @ddt.unpack
@@ -37,7 +41,7 @@ class NarrowedTest(testtools.TestCase):
                 ('alice', False), ('alice', True), ('bob', True)):
             found = house_rules.narrowed(
                 _pcloud(pin_by_tenants=by_tenants),
-                house_rules.Asked(project, name))
+                _asked(project, name))
             self.assertEqual(pin, found.pin)
             self.assertEqual(
                 [node == NODES[pin] for node in NODES.values()],
@@ -48,7 +52,7 @@ class NarrowedTest(testtools.TestCase):
     def test_other_tenants_learn_no_names(self, name):
         error = self.assertRaises(
             exception.HouseRuleBroken, house_rules.narrowed, _pcloud(),
-            house_rules.Asked('bob', name))
+            _asked('bob', name))
         self.assertNotIn('web', str(error))
 
     @ddt.data('web', 'web-11', '')
@@ -57,7 +61,7 @@ class NarrowedTest(testtools.TestCase):
             error = self.assertRaises(
                 exception.NamedHostUnknown, house_rules.narrowed,
                 _pcloud(pin_by_tenants=True),
-                house_rules.Asked(project, name))
+                _asked(project, name))
             self.assertIn(f"no host named '{name}'", str(error))
 
     def test_pin_opens_no_host(self):
@@ -66,6 +70,55 @@ class NarrowedTest(testtools.TestCase):
                         {'leaving': frozenset('a')}, {'is_clear': False},
                         {'unopened': frozenset('a')}, {'hosts': {}}):
             found = house_rules.narrowed(
-                _pcloud(**changes), house_rules.Asked('alice', 'web-1'))
+                _pcloud(**changes), _asked('alice', 'web-1'))
             self.assertFalse(
                 access.host_verdict(found, 'a', NODES['web-1']), changes)
+
+    @ddt.data(
+        ({}, '1', 'i', True), ({}, '', house_rules.NO_IMAGE, True),
+        ({'flavors': {'1', '2'}}, '1', 'i', True),
+        ({'flavors': {'1', '2'}}, '3', 'i', False),
+        ({'flavors': {'m1'}}, 'M1', 'i', False),
+        ({'flavors': set()}, '', 'i', False),
+        ({'images': {'i'}}, '1', 'i', True),
+        ({'images': {'i'}}, '1', 'j', False),
+        ({'images': {'i'}}, '1', house_rules.NO_IMAGE, False),
+        ({'images': {'i'}}, '1', None, True),
+        ({'images': set()}, '1', 'i', False))
+    @ddt.unpack
+    def test_lists(self, lists, flavor, image, passes):
+        pcloud = _pcloud(**{
+            name: frozenset(ids) for name, ids in lists.items()})
+        asked = _asked('bob', None, flavor, image)
+        if passes:
+            self.assertIs(pcloud, house_rules.narrowed(pcloud, asked))
+        else:
+            self.assertRaises(exception.HouseRuleBroken,
+                              house_rules.narrowed, pcloud, asked)
+
+    def test_what_is_allowed_is_told(self):
+        for ids, told in ((range(3), 'only 0, 1, 2.'), ((), 'no flavor'),
+                          (range(100, 112), ', 109 and 2 more.')):
+            error = self.assertRaises(
+                exception.HouseRuleBroken, house_rules.check_flavor,
+                _pcloud(flavors=frozenset(map(str, ids))), 'x')
+            self.assertIn(told, str(error))
+
+
+@ddt.ddt
+class ListsTest(testtools.TestCase):
+    """How lists of ids are kept."""
+
+    @ddt.data([], ['1'], ['b', 'a'], ['x' * 255, 'y' * 255, 'z'],
+              [f'{number:036}' for number in range(100)])
+    def test_written_and_read(self, ids):
+        parts = house_rules.packed(ids)
+        self.assertLessEqual(max(map(len, parts)), 255)
+        self.assertEqual(frozenset(ids), house_rules.listed(
+            {f'p:{number}': part for number, part in enumerate(parts)},
+            'p:'))
+        if len(ids) == 100:
+            self.assertEqual(17, len(parts))
+
+    def test_no_list(self):
+        self.assertIsNone(house_rules.listed({'q:0': '1'}, 'p:'))
