@@ -29,6 +29,10 @@ FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
 AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
              {**base.PCLOUD, 'id': base.OTHER_ID})
 
+# Members of a Pcloud that the owner has not set.
+UNSET_RULES = dict.fromkeys((
+    'maintenance_policy', 'pin_by_tenants', 'flavors', 'images'))
+
 # Commands that print nothing: what is typed, and the request it ends in.
 SILENT = (
     ('pcloud set farm --name barn', 'PUT', FARM,
@@ -176,7 +180,7 @@ class TestPclouds(base.CloudTestCase):
 
         result = self.openstack('pcloud', 'create', 'farm', '-f', 'json')
 
-        self.assertEqual({**base.PCLOUD, 'maintenance_policy': None},
+        self.assertEqual({**base.PCLOUD, **UNSET_RULES},
                          result.json)
         self.assertEqual(
             ('POST', '/os-pclouds', {'pcloud': {'name': 'farm'}}),
@@ -189,7 +193,7 @@ class TestPclouds(base.CloudTestCase):
         result = self.openstack('pcloud', 'create', '--or-show', 'farm',
                                 '-f', 'json')
 
-        self.assertEqual({**base.PCLOUD, 'maintenance_policy': None},
+        self.assertEqual({**base.PCLOUD, **UNSET_RULES},
                          result.json)
         call = self.calls()[-1]
         self.assertEqual(('POST', '/os-pclouds', {'if_absent': ['1']},
