@@ -17,14 +17,22 @@ from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud import names
 
-# MariaDB compares a key with both in less than half the time of a LIKE. They
-# differ in a letter, as punctuation has another order in each collation.
-_FIRST = names.REPLACES_PREFIX.rstrip(':')
-_REPLACES = _FIRST, _FIRST[:-1] + chr(ord(_FIRST[-1]) + 1)
+
+def _ends(prefix: str) -> tuple[str, str]:
+    """Return between which texts keys with a prefix are.
+
+    MariaDB compares a key with both in less than half the time of a LIKE. Both
+    differ in a letter, as punctuation has another order in each collation.
+    """
+    first = prefix.rstrip(':')
+    return first, first[:-1] + chr(ord(first[-1]) + 1)
+
 
 # What is shown of each Pcloud, besides the tenants.
 _SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER,
-          names.MAINTENANCE_POLICY, *readings.RATIOS)
+          names.MAINTENANCE_POLICY, names.PIN_BY_TENANTS, *readings.RATIOS)
+_SHOWN_PREFIXES = tuple(map(_ends, (
+    names.REPLACES_PREFIX, names.FLAVORS_PREFIX, names.IMAGES_PREFIX)))
 
 
 def index(
@@ -145,7 +153,7 @@ def _metadata(
             row.aggregate_id, row.key, row.value).where(
                 row.aggregate_id.in_(_written(ids)), sa.or_(
                     row.key.in_(_SHOWN), row.value == names.TENANT_VALUE,
-                    row.key.between(*_REPLACES)))):
+                    *(row.key.between(*ends) for ends in _SHOWN_PREFIXES)))):
         found.setdefault(id_, {})[key] = value
     return found
 

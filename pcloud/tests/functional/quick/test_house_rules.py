@@ -247,7 +247,11 @@ class ListsTest(RulesTestCase):
         changed = self.set_rules(flavors=['2', *many], images=ids)
         self.assertEqual(sorted(['2', *many]), changed['flavors'])
         self.assertEqual(ids, changed['images'])
+        self.set_rules(pin_by_tenants=True)
+        changed['pin_by_tenants'] = True
         self.assertEqual(changed, self.shown())
+        self.assertEqual([changed], self.alice.get_json(
+            '/os-pclouds')['pclouds'])
         self.assertEqual([], self.kinds())
         self.assertEqual(['1'], self.set_rules(flavors=['1'])['flavors'])
         self.assertEqual([], self.set_rules(flavors=[])['flavors'])
