@@ -34,6 +34,7 @@ NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
 MAINTENANCE_POLICY = 'pcloud:maintenance_policy'
 PIN_BY_TENANTS = 'pcloud:pin_by_tenants'
+FILLING = 'pcloud:placement'
 # The flavors and images that a Pcloud takes, in parts with numbers.
 FLAVORS_PREFIX = 'pcloud:flavors:'
 IMAGES_PREFIX = 'pcloud:images:'
@@ -101,7 +102,7 @@ RAM_RATIO = 'ram_allocation_ratio'
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
     for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
-                MAINTENANCE_POLICY, PIN_BY_TENANTS, SCOPE, SCOPE_ID))
+                MAINTENANCE_POLICY, PIN_BY_TENANTS, FILLING, SCOPE, SCOPE_ID))
 
 
 def pool(flavor_id: str) -> str:

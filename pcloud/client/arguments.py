@@ -8,6 +8,9 @@ import math
 # What becomes of the servers of a host before a maintenance of the host.
 MAINTENANCE_POLICIES = ('stay', 'migrate', 'replace')
 
+# How the hosts of a Pcloud are filled.
+PLACEMENTS = ('default', 'pack', 'spread')
+
 # No number that a user gives is longer.
 _MOST_DIGITS = 9
 

@@ -258,6 +258,7 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
         Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
         Field('maintenance_policy', 'Maintenance Policy'),
         Field('pin_by_tenants', 'Pin By Tenants'),
+        Field('placement', 'Placement'),
         Field('flavors', 'Flavors', allowed),
         Field('images', 'Images', allowed),
     ))

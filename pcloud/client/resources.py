@@ -129,6 +129,8 @@ class Pcloud(Resource):
         on a host in maintenance
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server
+    :ivar placement: "pack", "spread" or "default"; None where the owner has
+        not chosen, as "default"
     :ivar flavors: the ids of the flavors that the Pcloud takes; None for all,
         likewise images
     :ivar free: "hosts" without servers, "vcpus" and "memory_mb" (MiB) that are
@@ -148,6 +150,7 @@ class Pcloud(Resource):
     ram_allocation_ratio: float | None = None
     maintenance_policy: str | None = None
     pin_by_tenants: bool | None = None
+    placement: str | None = None
     flavors: tuple[str, ...] | None = None
     images: tuple[str, ...] | None = None
     free: Mapping[str, int] | None = None

@@ -33,13 +33,15 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import filling
 from pcloud.rules.placing import house_rules
 
 
 _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
          'ram_allocation_ratio': names.RAM_RATIO,
          'maintenance_policy': names.MAINTENANCE_POLICY,
-         'pin_by_tenants': names.PIN_BY_TENANTS}
+         'pin_by_tenants': names.PIN_BY_TENANTS,
+         'placement': names.FILLING}
 _LISTS = {'flavors': names.FLAVORS_PREFIX, 'images': names.IMAGES_PREFIX}
 _FLAGS = {house_rules.ON: True, house_rules.OFF: False}
 
@@ -52,6 +54,8 @@ class Head:
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
     :ivar maintenance_policy: one of `maintenance_policies.POLICIES`
+    :ivar placement: one of `filling.CHOICES`; None where the owner has not
+        chosen, as `filling.DEFAULT`
     :ivar flavors: the ids of the flavors that the Pcloud takes, None for all;
         likewise `images`
     :ivar pin_by_tenants: whether tenants other than the owner may name the
@@ -65,6 +69,7 @@ class Head:
     tenants: frozenset[str]
     maintenance_policy: str
     pin_by_tenants: bool | None
+    placement: str | None
     flavors: frozenset[str] | None
     images: frozenset[str] | None
 
@@ -258,12 +263,12 @@ def update(
 
     :param changes: new values of 'name', 'cpu_allocation_ratio',
         'ram_allocation_ratio', 'maintenance_policy', 'pin_by_tenants',
-        'flavors' and 'images'; None unsets all but the name and the flag
+        'placement', 'flavors' and 'images'; None unsets a ratio, the policy or
+        a list
     :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         and as `change.run`
     """
-    new = {_KEYS[name]: _written(name, value)
-           for name, value in changes.items() if name not in _LISTS}
+    new = _values(changes)
     lists_ = {_LISTS[name]: value for name, value in changes.items()
               if name in _LISTS}
 
@@ -293,6 +298,15 @@ def update(
         reconcile.finish(context, sorted(aggregate.hosts))
     _tell(context, 'update', changed)
     return changed
+
+
+def _values(changes: Mapping[str, typing.Any]) -> dict[str, str | None]:
+    """Return the metadata of changes but for lists; None deletes a key."""
+    values = {_KEYS[name]: _written(name, value)
+              for name, value in changes.items() if name not in _LISTS}
+    if 'placement' in changes:
+        values |= filling.multipliers(changes['placement'])
+    return values
 
 
 def _write_lists(
@@ -377,6 +391,7 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
                 metadata.get(names.MAINTENANCE_POLICY)),
             'pin_by_tenants': _FLAGS.get(
                 metadata.get(names.PIN_BY_TENANTS, '')),
+            'placement': filling.known(metadata.get(names.FILLING)),
             **{name: house_rules.listed(metadata, prefix)
                for name, prefix in _LISTS.items()}}
 

@@ -3,6 +3,7 @@
 """Bodies and queries of ``/os-pclouds``."""
 
 from pcloud.api.schemas import types
+from pcloud.rules.placing import filling
 
 create = types.body('pcloud', {'name': types.display_name},
                     required=['name'])
@@ -20,6 +21,7 @@ update = types.body(
      'ram_allocation_ratio': types.ratio,
      'maintenance_policy': types.maintenance_policy,
      'pin_by_tenants': {'type': 'boolean'},
+     'placement': {'enum': [*filling.CHOICES]},
      'flavors': types.ids(types.flavor_id),
      'images': types.ids(types.image_id)},
     required=[])

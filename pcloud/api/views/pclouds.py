@@ -33,6 +33,7 @@ def _policy(pcloud: pclouds.Pcloud) -> dict:
 
 def _rules(pcloud: pclouds.Pcloud) -> dict:
     rules = {'pin_by_tenants': pcloud.pin_by_tenants,
+             'placement': pcloud.placement,
              **{name: None if ids is None else sorted(ids) for name, ids in (
                  ('flavors', pcloud.flavors), ('images', pcloud.images))}}
     return {name: rule for name, rule in rules.items() if rule is not None}

@@ -89,6 +89,7 @@ class Pclouds(base.Calls):
             ram_allocation_ratio: float | None | base.Unset = base.UNSET,
             maintenance_policy: str | None | base.Unset = base.UNSET,
             pin_by_tenants: bool | base.Unset = base.UNSET,
+            placement: str | base.Unset = base.UNSET,
             flavors: Sequence[str] | None | base.Unset = base.UNSET,
             images: Sequence[str] | None | base.Unset = base.UNSET,
     ) -> resources.Pcloud:
@@ -97,6 +98,7 @@ class Pclouds(base.Calls):
         None removes a ratio, has servers stay during a maintenance, and allows
         all flavors or images.
 
+        :param placement: "default", "pack" or "spread"
         :param flavors: the ids of the flavors that the Pcloud takes, at most
             100; likewise images
         :param pin_by_tenants: whether tenants other than the owner may name
@@ -106,6 +108,7 @@ class Pclouds(base.Calls):
                  'ram_allocation_ratio': ram_allocation_ratio,
                  'maintenance_policy': maintenance_policy,
                  'pin_by_tenants': pin_by_tenants,
+                 'placement': placement,
                  'flavors': flavors, 'images': images}
         changes = {member: value for member, value in given.items()
                    if value is not base.UNSET}

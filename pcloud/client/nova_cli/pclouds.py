@@ -76,6 +76,10 @@ def do_pcloud_show(cs: typing.Any, args: typing.Any) -> None:
            type=arguments.is_yes, default=argparse.SUPPRESS,
            help='Whether tenants other than you may name the host of a server '
                 '(--hint pcloud_host=<name>).')
+@utils.arg('--placement', metavar='<placement>',
+           choices=arguments.PLACEMENTS, default=argparse.SUPPRESS,
+           help='How servers fill the hosts: "pack", "spread", or "default", '
+                'as everywhere in the cloud.')
 @utils.arg('--flavors', metavar='<ids|all>',
            type=arguments.ids_or_all, default=argparse.SUPPRESS,
            help='Flavors that the Pcloud takes (ids with commas between), or '
@@ -87,7 +91,8 @@ def do_pcloud_update(cs: typing.Any, args: typing.Any) -> None:
     """Change the name, the ratios or the rules of a Pcloud."""
     changes = output.given(args, (
         'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
-        'maintenance_policy', 'pin_by_tenants', 'flavors', 'images'))
+        'maintenance_policy', 'pin_by_tenants', 'placement', 'flavors',
+        'images'))
     client, pcloud_id = _find(cs, args)
     output.show(client.update_pcloud(pcloud_id, **changes), display.PCLOUD)
 

@@ -108,6 +108,10 @@ class SetPcloud(common.PcloudCommand):
             help='Whether tenants other than you may name the host of a '
                  'server (--hint pcloud_host=<name>)')
 
+        parser.add_argument(
+            '--placement', choices=arguments.PLACEMENTS,
+            help='How servers fill the hosts: they are packed, spread, or '
+                 'placed as everywhere in the cloud')
         for kind in ('flavor', 'image'):
             parser.add_argument(
                 f'--{kind}s', metavar=f'<{kind}s>',
@@ -124,9 +128,11 @@ class SetPcloud(common.PcloudCommand):
              'ram_allocation_ratio': parsed_args.ram_allocation_ratio,
              'maintenance_policy': parsed_args.maintenance_policy,
              'pin_by_tenants': parsed_args.pin_by_tenants,
+             'placement': parsed_args.placement,
              'flavors': parsed_args.flavors, 'images': parsed_args.images},
             '--name, --cpu-allocation-ratio, --ram-allocation-ratio, '
-            '--maintenance-policy, --pin-by-tenants, --flavors and --images')
+            '--maintenance-policy, --pin-by-tenants, --placement, --flavors '
+            'and --images')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         self.client.update_pcloud(pcloud.id, **changes)
 

@@ -33,6 +33,7 @@ from pcloud.rules.placing import attributes
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import default_pcloud
+from pcloud.rules.placing import filling
 from pcloud.rules.placing import house_rules
 from pcloud.rules import ratios
 from pcloud.rules import record
@@ -215,6 +216,7 @@ _EXACT: Mapping[str, Check] = {
     names.DESCRIPTION: _rule(str.isprintable, 'a text that can be printed'),
     names.MAINTENANCE_POLICY: _choice(*maintenance_policies.POLICIES),
     names.PIN_BY_TENANTS: _choice(house_rules.ON, house_rules.OFF),
+    names.FILLING: _choice(*filling.CHOICES),
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,

@@ -182,7 +182,8 @@ class RolesTest(base.SharedSandboxTest):
                 'tenants': sorted([self.ids['alice'], self.ids['bob']]),
                 'host_count': 1, 'units': 2, 'cpu_allocation_ratio': None,
                 'ram_allocation_ratio': None, 'maintenance_policy': None,
-                'pin_by_tenants': None, 'flavors': None,
+                'pin_by_tenants': None, 'placement': None,
+                'flavors': None,
                 'images': None, 'growth': None}
         self.assertEqual(shop, self._json('alice', 'pcloud show shop'))
         self.assertEqual(shop, self._json('admin', 'pcloud show shop'))

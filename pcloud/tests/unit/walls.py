@@ -61,7 +61,8 @@ ROOMS = {
         'machines',
         'colocation constraints default_pcloud house_rules locality settling '
         'sticky',
-        'access affinity attributes choice free_memory hints reasons spread'),
+        'access affinity attributes choice filling free_memory hints reasons '
+        'spread'),
     'rules/moving': _room(
         '', '',
         'assignments moves',

@@ -115,7 +115,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('pclouds/update', self.alice, 'PUT', f'{path}/{made}', {
             'pcloud': {'cpu_allocation_ratio': 4.0,
                        'ram_allocation_ratio': None,
-                       'pin_by_tenants': True,
+                       'pin_by_tenants': True, 'placement': 'pack',
                        'flavors': ['1', '2', '3'], 'images': None}})
         return made
 

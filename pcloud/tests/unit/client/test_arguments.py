@@ -8,6 +8,7 @@ from oslotest import base
 
 from pcloud.client import arguments
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.placing import filling
 
 
 class ChoicesTest(base.BaseTestCase):
@@ -15,6 +16,7 @@ class ChoicesTest(base.BaseTestCase):
     def test_policies_are_those_of_the_api(self):
         self.assertEqual(
             maintenance_policies.POLICIES, arguments.MAINTENANCE_POLICIES)
+        self.assertEqual(filling.CHOICES, arguments.PLACEMENTS)
 
 
 @ddt.ddt

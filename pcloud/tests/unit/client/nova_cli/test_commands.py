@@ -34,7 +34,7 @@ SHOWN_PCLOUD = {
     'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}', 'host_count': '2',
     'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
     'maintenance_policy': '-', 'pin_by_tenants': '-',
-    'flavors': '-', 'images': '-',
+    'placement': '-', 'flavors': '-', 'images': '-',
 }
 SHOWN_HOST = {
     'drain': '-',
@@ -81,6 +81,10 @@ SHOWING = (
      {'pcloud': {'pin_by_tenants': True}},
      {'pcloud': {**base.PCLOUD, 'pin_by_tenants': True}},
      {**SHOWN_PCLOUD, 'pin_by_tenants': 'True'}),
+    ('pcloud-update farm --placement spread', 'PUT', FARM,
+     {'pcloud': {'placement': 'spread'}},
+     {'pcloud': {**base.PCLOUD, 'placement': 'spread'}},
+     {**SHOWN_PCLOUD, 'placement': 'spread'}),
     ('pcloud-update farm --flavors 1,2 --images all', 'PUT', FARM,
      {'pcloud': {'flavors': ['1', '2'], 'images': None}},
      {'pcloud': {**base.PCLOUD, 'flavors': ['1', '2'], 'images': []}},

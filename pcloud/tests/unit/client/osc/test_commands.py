@@ -31,7 +31,7 @@ AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
 
 # Members of a Pcloud that the owner has not set.
 UNSET_RULES = dict.fromkeys((
-    'maintenance_policy', 'pin_by_tenants', 'flavors', 'images'))
+    'maintenance_policy', 'pin_by_tenants', 'placement', 'flavors', 'images'))
 
 # Commands that print nothing: what is typed, and the request it ends in.
 SILENT = (
@@ -47,6 +47,8 @@ SILENT = (
      {'pcloud': {'maintenance_policy': 'replace'}}),
     ('pcloud set farm --pin-by-tenants no', 'PUT', FARM,
      {'pcloud': {'pin_by_tenants': False}}),
+    ('pcloud set farm --placement pack', 'PUT', FARM,
+     {'pcloud': {'placement': 'pack'}}),
     ('pcloud set farm --flavors 1,2 --images 3', 'PUT', FARM,
      {'pcloud': {'flavors': ['1', '2'], 'images': ['3']}}),
     ('pcloud unset farm --flavors --images', 'PUT', FARM,
@@ -290,7 +292,8 @@ class TestPclouds(base.CloudTestCase):
             'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
             'ram_allocation_ratio': '-', 'maintenance_policy': '-',
-            'pin_by_tenants': '-', 'flavors': '-', 'images': '-',
+            'pin_by_tenants': '-', 'placement': '-', 'flavors': '-',
+            'images': '-',
             'growth': '-'},
             base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])
