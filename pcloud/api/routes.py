@@ -3,50 +3,31 @@
 """Every URL of Pcloud's API, in a single table.
 
 A row of the table determines the path, the method, the handler, the policy
-rule, the schemas of body and query, and the status code of success. The names
-in a path have the forms of a second, small table.
+rule, the schemas of body and query, and the status code of success. Some wings
+bring rows and handlers of their own. The names in a path have the forms of a
+second, small table.
 """
 
-from collections.abc import Callable
 from collections.abc import Mapping
-import dataclasses
+import importlib
 import re
 
 import routes
 
 from pcloud.api import handlers
 from pcloud.api import policies
+from pcloud.api import route
 from pcloud.api import schemas
 from pcloud.api.schemas import types
+
+Route = route.Route
 
 # Nova's own form of the project id that may come before the resource.
 _PROJECT = '/{project_id:[0-9a-f-]+}'
 
-
-@dataclasses.dataclass(frozen=True)
-class Route:
-    """A call of the API.
-
-    :ivar path: below the compute endpoint, with ``{name}`` for parameters
-    :ivar handler: takes a `call.Call`, returns the response's body, None, or
-        a `call.Answer`
-    :ivar rule: the policy rule that is checked first
-    :ivar status: the status code of success
-    :ivar schema: the JSON schema of the body, None without a body
-    :ivar query: the JSON schema of the query string, None where the query
-        string is not read
-    :ivar also: other status codes of success
-    """
-
-    method: str
-    path: str
-    handler: Callable
-    rule: str
-    status: int
-    schema: dict | None = None
-    query: dict | None = None
-    also: tuple[int, ...] = ()
-
+# The wings with rows of their own. A wing is found by name: the core imports
+# no wing for the sake of the wing's calls, and runs without the wing.
+WINGS = ['pcloud.audit.routes', 'pcloud.planning.routes']
 
 ROUTES = [
     Route('GET', '/os-host-flavors', handlers.host_flavors.index,
@@ -101,22 +82,6 @@ ROUTES = [
           handlers.tenants.remove, policies.others.TENANTS_REMOVE, 204,
           query=handlers.tenants.REMOVE_QUERY),
 
-    Route('GET', '/os-pclouds/{id}/explain', handlers.explain.show,
-          policies.others.EXPLAIN_SHOW, 200,
-          query=handlers.explain.SHOW_QUERY),
-    Route('GET', '/os-pclouds/{id}/rehearsal', handlers.rehearsal.show,
-          policies.others.REHEARSAL_SHOW, 200,
-          query=handlers.rehearsal.SHOW_QUERY),
-    Route('POST', '/os-pclouds/{id}/simulate', handlers.simulate.ask,
-          policies.others.SIMULATE_ASK, 200, handlers.simulate.ASK_BODY),
-    Route('GET', '/os-pclouds/{id}/rebalance', handlers.rebalance.show,
-          policies.others.REBALANCE_SHOW, 200,
-          query=handlers.rebalance.SHOW_QUERY),
-    Route('POST', '/os-pclouds/{id}/rebalance', handlers.rebalance.begin,
-          policies.hosts.MOVE, 202, handlers.rebalance.BEGIN_BODY),
-    Route('DELETE', '/os-pclouds/{id}/rebalance', handlers.rebalance.end,
-          policies.hosts.MOVE, 204),
-
     Route('GET', '/os-pcloud-quotas/{project}', handlers.quotas.show,
           policies.others.QUOTAS_SHOW, 200),
     Route('PUT', '/os-pcloud-quotas/{project}', handlers.quotas.update,
@@ -136,8 +101,6 @@ ROUTES = [
 
     Route('GET', '/os-pcloud', handlers.about.show,
           policies.others.ABOUT_SHOW, 200),
-    Route('GET', '/os-pcloud-audit', handlers.audit.index,
-          policies.others.AUDIT_INDEX, 200),
 
     Route('GET', '/os-pcloud-attributes', handlers.attributes.index,
           policies.others.ATTRIBUTES_INDEX, 200),
@@ -159,6 +122,8 @@ ROUTES = [
     Route('DELETE', '/os-pcloud-policies/{scope}/{id}',
           handlers.scoped_policies.delete,
           policies.scoped_policies.DELETE, 204),
+
+    *(row for wing in WINGS for row in importlib.import_module(wing).ROUTES),
 ]
 
 

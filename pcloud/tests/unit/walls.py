@@ -124,9 +124,12 @@ ROOMS = {
         'machine_constraints right_values usable_pclouds',
         'scoped_policies sticky_keys',
         'affinity_keys host_attributes'),
+    # A wing has the handlers of its own calls.
     'audit': _room(
-        f'{_COMMON} text backend moving objects',
+        f'{_COMMON} text api.call api.policies api.route backend moving '
+        'objects',
         'nova.context oslo_config oslo_utils',
+        'routes',
         'all_checks remains',
         'gap_checks placement_checks',
         'attribute_checks home_checks project_checks row_checks value_checks',
@@ -169,11 +172,14 @@ ROOMS = {
         'filtering group_room weighing',
         'conductor loading offers'),
     'planning': _room(
-        f'{_COMMON} text backend explain moving objects scheduler',
-        'eventlet highspy nova.context nova.exception '
+        f'{_COMMON} text api.call api.policies api.projects api.route '
+        'api.schemas api.views api.wishes backend explain moving objects '
+        'scheduler',
+        'eventlet highspy jsonschema nova.context nova.exception '
         'nova.filters nova.objects nova.pci nova.scheduler.host_manager '
         'nova.virt os_traits oslo_serialization oslo_utils',
-        'reboots',
+        'reboots routes',
+        'handlers',
         'rebalance rehearse simulate',
         'counted_hosts pcloud_layout',
         'layout_requests',
@@ -183,6 +189,9 @@ ROOMS = {
         'host_parts',
         'demands',
         'host_states programs'),
+    'planning/handlers': _room(
+        '', '',
+        'explain rebalance rehearsal simulate'),
     'planning/programs': _room(
         '', '',
         'losses',
@@ -214,8 +223,7 @@ ROOMS = {
         'gauges serving',
         'addresses counters inventory'),
     'api': _room(
-        f'{_COMMON} text audit backend conf explain growth moving objects '
-        'planning',
+        f'{_COMMON} text backend conf explain growth moving objects',
         f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
         'nova.compute.api nova.context nova.exception nova.image '
         'nova.objects nova.policies '
@@ -226,13 +234,12 @@ ROOMS = {
         'wishes',
         'call nova_calls',
         'constraint_levels enforcer',
-        'policies projects schemas views'),
+        'policies projects route schemas views'),
     'api/handlers': _room(
         '', '',
         'about',
-        'attributes audit explain hidden_servers host_flavors hosts pclouds '
-        'quotas rebalance rehearsal room scoped_policies servers simulate '
-        'tenants'),
+        'attributes hidden_servers host_flavors hosts pclouds quotas room '
+        'scoped_policies servers tenants'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves kept_requests metadata servers',

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``/os-pcloud-audit``."""
+"""``/os-pcloud-audit``: the row of the table and the handler."""
 
 from pcloud.api import call as api_call
+from pcloud.api.policies import others
+from pcloud.api import route
 from pcloud.audit import all_checks
 from pcloud.audit import findings
 
@@ -34,3 +36,7 @@ def _view(finding: findings.Finding) -> dict:
     if finding.repair is not None:
         shown['repair'] = REPAIR
     return shown
+
+
+ROUTES = [route.Route('GET', '/os-pcloud-audit', index, others.AUDIT_INDEX,
+                      200)]
