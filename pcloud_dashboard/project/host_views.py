@@ -15,10 +15,10 @@ from horizon.utils import http as horizon_http
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
-from pcloud_dashboard.project import changes
 from pcloud_dashboard.project import host_forms
 from pcloud_dashboard.project import host_names
 from pcloud_dashboard.project import pages
+from pcloud_dashboard.project.planning import changes
 from pcloud_dashboard.project import tabs
 from pcloud_dashboard import shown
 

@@ -13,8 +13,8 @@ from django.views import generic
 from horizon import messages
 
 from pcloud_dashboard import api
-from pcloud_dashboard.project import moves
 from pcloud_dashboard.project import pages
+from pcloud_dashboard.project.planning import moves
 
 
 class BeginView(pages.OfPcloud, generic.View):

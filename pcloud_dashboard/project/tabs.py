@@ -12,12 +12,12 @@ from horizon import tabs
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
-from pcloud_dashboard.project import bundles
-from pcloud_dashboard.project import changes
-from pcloud_dashboard.project import failures
-from pcloud_dashboard.project import fit
-from pcloud_dashboard.project import moves
 from pcloud_dashboard.project import pages
+from pcloud_dashboard.project.planning import bundles
+from pcloud_dashboard.project.planning import changes
+from pcloud_dashboard.project.planning import failures
+from pcloud_dashboard.project.planning import fit
+from pcloud_dashboard.project.planning import moves
 from pcloud_dashboard.project import settings
 from pcloud_dashboard import shown
 

@@ -288,12 +288,13 @@ ROOMS = {
     'client/osc': _room(
         '', '',
         'pcloud_service',
-        'host_flavor pcloud pcloud_attribute pcloud_default pcloud_explain '
-        'pcloud_host '
-        'pcloud_policy pcloud_quota pcloud_rebalance pcloud_rehearse '
-        'pcloud_service_deploy '
-        'pcloud_simulate pcloud_tenant',
+        'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
+        'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
+        'planning',
         'common host_forecasts images plugin projects'),
+    'client/osc/planning': _room(
+        '', '',
+        'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),
     'cmd': _room(
         'api audit backend conf exception explain metrics planning rules '
         'scheduler text worker',

@@ -8,9 +8,9 @@ import ddt
 
 from pcloud.client import plan_resources
 from pcloud.client import resources
-from pcloud_dashboard.project import changes
-from pcloud_dashboard.project import failures
-from pcloud_dashboard.project import moves
+from pcloud_dashboard.project.planning import changes
+from pcloud_dashboard.project.planning import failures
+from pcloud_dashboard.project.planning import moves
 
 SERVER = 'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47'
 

@@ -8,7 +8,7 @@ import dataclasses
 
 from django.utils.translation import gettext as _
 
-from pcloud_dashboard.project import bundles
+from pcloud_dashboard.project.planning import bundles
 
 from pcloud.client import plan_resources
 from pcloud.client import resources
