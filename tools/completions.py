@@ -16,7 +16,7 @@ import shtab
 
 from pcloud.cmd import manage
 from pcloud.cmd import status
-from pcloud_sandbox import cli as sandbox
+from pcloud_sandbox import cli
 
 # Shell -> where the shell looks for the completions of a command.
 PLACES = {
@@ -24,7 +24,7 @@ PLACES = {
     'zsh': 'zsh/site-functions/_{}',
     'fish': 'fish/vendor_completions.d/{}.fish',
 }
-PARSERS = (manage.build_parser, sandbox.build_parser, status.build_parser)
+PARSERS = (manage.build_parser, cli.build_parser, status.build_parser)
 
 
 def _parsers() -> list[argparse.ArgumentParser]:

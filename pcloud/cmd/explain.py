@@ -25,7 +25,7 @@ from pcloud.api import enforcer
 from pcloud.api.nova_calls import default_pclouds
 from pcloud.api.nova_calls import servers
 from pcloud.api import projects
-from pcloud.cmd import explain_output as output
+from pcloud.cmd import explain_output
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import schedule
@@ -93,13 +93,14 @@ def run(command: argparse.Namespace) -> int:
     explanation = schedule.explain(context, spec)
     default = None if command.server else _default(context, command)
     if command.format == 'json':
-        document = output.document(explanation)
+        document = explain_output.document(explanation)
         print(json.dumps({**document, 'default_pcloud': default}, indent=4))
     else:
         if default:
             print(f'The Pcloud is the default of the {default}.\n')
-        print(output.text(
-            explanation, output.named if command.verbose else output.counted))
+        print(explain_output.text(
+            explanation, explain_output.named if command.verbose
+            else explain_output.counted))
     return FOUND if explanation.best else NONE
 
 

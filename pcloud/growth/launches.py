@@ -31,8 +31,8 @@ from oslo_messaging.rpc import dispatcher
 from pcloud.backend import request_specs
 from pcloud.counters import allocations
 from pcloud import exception
-from pcloud.growth import free_capacity as rooms
-from pcloud.growth import growth_turns as growth_turn
+from pcloud.growth import free_capacity
+from pcloud.growth import growth_turns
 from pcloud.growth import joining
 from pcloud.growth import rights
 from pcloud.objects.changing_hands import allocation
@@ -69,7 +69,8 @@ def check(
     """
     assert default.growth is not None
     try:
-        room = rooms.read(context, _narrowed(context, spec), default.pcloud)
+        room = free_capacity.read(
+            context, _narrowed(context, spec), default.pcloud)
         if room.shortage:
             pcloud = pclouds.head(context, default.pcloud)
             with _obstacles(spec, pcloud, default.growth.host_flavor):
@@ -169,10 +170,10 @@ def _chosen_with_room(
     pcloud_id = hints.pcloud_id(request.scheduler_hints(spec)) or ''
     for _ in range(CONF.pcloud.allocation_attempts):
         pcloud = pclouds.head(context, pcloud_id)
-        with growth_turn.held(context, pcloud) as turn:
+        with growth_turns.held(context, pcloud) as turn:
             try:
                 has_grown = _make_room(context, turn, spec)
-            except (growth_turn.Lost, allocation.Lost) as reason:
+            except (growth_turns.Lost, allocation.Lost) as reason:
                 LOG.info('A launch into Pcloud %(pcloud)s looks for room '
                          'again: %(reason)r',
                          {'pcloud': pcloud_id, 'reason': reason})
@@ -186,17 +187,18 @@ def _chosen_with_room(
 
 
 def _make_room(
-    context: nova_context.RequestContext, turn: growth_turn.Held,
+    context: nova_context.RequestContext, turn: growth_turns.Held,
     spec: objects.RequestSpec,
 ) -> bool:
     """Add as many hosts as a launch lacks, all in one change, or none.
 
     :returns: whether hosts were added
-    :raises: `growth_turn.Lost`, `allocation.Lost`, `exception.Conflict`,
+    :raises: `growth_turns.Lost`, `allocation.Lost`, `exception.Conflict`,
         `exception.QuotaExceeded`, `exception.Unavailable`,
         `exception.PcloudUnusable`, and as `change.run`
     """
-    room = rooms.read(context, _narrowed(context, spec), turn.pcloud.id)
+    room = free_capacity.read(
+        context, _narrowed(context, spec), turn.pcloud.id)
     if not room.shortage:
         return False
     with _obstacles(spec, turn.pcloud, ''):

@@ -29,7 +29,7 @@ from pcloud.objects import blockers
 from pcloud.rules import capacity
 from pcloud.rules.moving import blockers as blocker_rules
 from pcloud.rules.moving import draining
-from pcloud.rules.moving import moves as rules
+from pcloud.rules.moving import moves
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
 from pcloud.scheduler import candidates
@@ -141,7 +141,7 @@ class _Case:
     occupant: occupants.Occupant
     obstacle: tuple[str, str] | None
     need: capacity.Need | None
-    wait: rules.Wait | None
+    wait: moves.Wait | None
     only_prefers: bool
 
     @property
@@ -228,7 +228,7 @@ def _cases(
                 need, obstacle = needs.of(its)
             yield _Case(
                 host, drains[host], occupant, obstacle, need,
-                rules.wait(pasts[occupant.uuid], now),
+                moves.wait(pasts[occupant.uuid], now),
                 its is not None and hints.PCLOUD not in its.hints)
 
 
@@ -277,7 +277,7 @@ def obstacle_of(
             asked.hints)
     except exception.InvalidHint:
         is_inside = False
-    return rules.obstacle(
+    return moves.obstacle(
         occupant.state, move, asked is not None, is_inside,
         asked is not None and bool(access.project_verdict(
             pcloud, asked.project)),
@@ -306,7 +306,7 @@ def _places(
                     'have room is not known: %(error)s',
                     {'pcloud': pcloud.id, 'error': error})
         return None
-    return rules.plan({host: free[node.uuid] for host, node in nodes.items()
+    return moves.plan({host: free[node.uuid] for host, node in nodes.items()
                        if node.uuid in free}, needs)
 
 
@@ -317,6 +317,6 @@ def _moves(
     movable = {case.uuid: case for case in cases
                if case.uuid in places and (
                    case.wait is None or case.wait.until <= now)}
-    return [Move(uuid, rules.goes_live(movable[uuid].occupant.state), place,
+    return [Move(uuid, moves.goes_live(movable[uuid].occupant.state), place,
                  movable[uuid].only_prefers)
             for uuid, place in places.items() if uuid in movable]

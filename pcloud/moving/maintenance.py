@@ -34,7 +34,7 @@ from pcloud.objects import notifications
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import maintenance_policies
-from pcloud.rules.moving import maintenance_windows as rules
+from pcloud.rules.moving import maintenance_windows
 from pcloud.rules.placing import access
 
 CONF = cfg.CONF
@@ -43,7 +43,7 @@ LOG = logging.getLogger(__name__)
 
 def put(
     context: nova_context.RequestContext, flavor_id: str, host: str,
-    wish: rules.Maintenance | None,
+    wish: maintenance_windows.Maintenance | None,
 ) -> host_flavors.PoolHost:
     """Announce the maintenance of a host of a pool, or withdraw it.
 
@@ -78,7 +78,7 @@ def put(
 
 def _write(
     written: writes.Rows, pool: rows.Aggregate, host: str,
-    wish: rules.Maintenance | None,
+    wish: maintenance_windows.Maintenance | None,
 ) -> None:
     """Write the maintenance of a host.
 
@@ -94,7 +94,7 @@ def _write(
     if not written.holds(pool.id, host):
         raise exception.PoolHostNotFound(host=host, host_flavor=flavor_id)
     there = key in written.values(pool.id, [key])
-    kept = rules.kept(wish, open_=there)
+    kept = maintenance_windows.kept(wish, open_=there)
     if there:
         written.exchange(pool.id, key, kept.text())
     elif wish is not None:
@@ -103,7 +103,7 @@ def _write(
 
 def _end_unless_counts(
     written: writes.Rows, aggregate_id: int, host: str,
-    wish: rules.Maintenance | None,
+    wish: maintenance_windows.Maintenance | None,
 ) -> None:
     """Have nobody stand in for a host whose maintenance counts no more.
 
@@ -121,7 +121,8 @@ def _end_unless_counts(
 
 def _tell(
     context: nova_context.RequestContext, host: str, pool: rows.Aggregate,
-    before: host_flavors.PoolHost, wish: rules.Maintenance | None,
+    before: host_flavors.PoolHost,
+    wish: maintenance_windows.Maintenance | None,
 ) -> None:
     """Tell listeners of the maintenance of a host in a Pcloud."""
     if not notifications.wanted():
@@ -167,7 +168,8 @@ def _do(
     """
     now = timeutils.utcnow_ts()
     parsed = [(row, kept) for row in there
-              if (kept := rules.Kept.known(row.value)) is not None]
+              if (kept := maintenance_windows.Kept.known(row.value))
+              is not None]
     begun = [row for row, kept in parsed
              if kept.maintenance and kept.maintenance.has_begun(now)]
     reopened = [(row, kept) for row, kept in parsed
@@ -212,7 +214,7 @@ def _is_begun(context: nova_context.RequestContext, host: str) -> bool:
     return any(
         found.has_begun(now) for row
         in maintenance_rows.maintenances(context, hosts=[host])
-        if (found := rules.of(row.value)) is not None)
+        if (found := maintenance_windows.of(row.value)) is not None)
 
 
 def reopen(context: nova_context.RequestContext, host: str) -> bool:
@@ -231,7 +233,7 @@ def reopen(context: nova_context.RequestContext, host: str) -> bool:
 
 def _open(
     context: nova_context.RequestContext, row: maintenance_rows.Kept,
-    kept: rules.Kept,
+    kept: maintenance_windows.Kept,
 ) -> None:
     """Enable a compute service that a maintenance has disabled.
 

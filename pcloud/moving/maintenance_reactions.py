@@ -42,8 +42,8 @@ from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import draining
-from pcloud.rules.moving import maintenance_policies as rules
-from pcloud.rules.moving import maintenance_windows as maintenance_rules
+from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import maintenance_windows
 from pcloud.rules.placing import access
 
 CONF = cfg.CONF
@@ -75,15 +75,15 @@ class _Subject:
     announced: maintenance_rows.Kept | None
 
     @property
-    def maintenance(self) -> maintenance_rules.Maintenance | None:
+    def maintenance(self) -> maintenance_windows.Maintenance | None:
         """The maintenance, None without one."""
-        return maintenance_rules.of(
+        return maintenance_windows.of(
             None if self.announced is None else self.announced.value)
 
     @property
-    def reaction(self) -> rules.Reaction | None:
+    def reaction(self) -> maintenance_policies.Reaction | None:
         """What was done so far; what nobody can read was not done."""
-        return rules.Reaction.known(self.seen)
+        return maintenance_policies.Reaction.known(self.seen)
 
     @property
     def keys(self) -> list[str]:
@@ -105,7 +105,7 @@ class _Subject:
         if self.announced is None or self.maintenance is None:
             return False
         key = names.maintenance_key(self.host)
-        there = maintenance_rules.of(
+        there = maintenance_windows.of(
             written.values(self.announced.pool_id, [key]).get(key))
         return there is not None and there.begin == self.maintenance.begin
 
@@ -146,8 +146,9 @@ def _subjects(
 
     A host that leaves because it has stood in leaves, whatever is announced.
     """
-    leaving = rules.leaving(
-        rules.stand_ins(names.replaced(aggregate.metadata)), aggregate.hosts)
+    leaving = maintenance_policies.leaving(
+        maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
+        aggregate.hosts)
     node_of = names.nodes(aggregate.metadata)
     name_of = {node: name for name, node
                in names.hosts(aggregate.metadata).items()}
@@ -163,15 +164,16 @@ def _attempt(
     aggregate: rows.Aggregate, subject: _Subject,
 ) -> None:
     maintenance = subject.maintenance
-    what = rules.due(
-        rules.policy(aggregate.metadata.get(names.MAINTENANCE_POLICY)),
+    what = maintenance_policies.due(
+        maintenance_policies.policy(
+            aggregate.metadata.get(names.MAINTENANCE_POLICY)),
         None if maintenance is None else maintenance.begin,
         subject.reaction, CONF.pcloud.maintenance_lead,
         timeutils.utcnow_ts())
     try:
-        if what == rules.BEGIN and maintenance is not None:
+        if what == maintenance_policies.BEGIN and maintenance is not None:
             _begin(context, pcloud, aggregate, subject, maintenance)
-        elif what == rules.END:
+        elif what == maintenance_policies.END:
             _end(context, pcloud, aggregate, subject)
     except (allocation.Lost, *outages.ANY) as error:
         LOG.warning('What Pcloud %(pcloud)s does for the maintenance of host '
@@ -183,7 +185,7 @@ def _attempt(
 def _begin(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     aggregate: rows.Aggregate, subject: _Subject,
-    maintenance: maintenance_rules.Maintenance,
+    maintenance: maintenance_windows.Maintenance,
 ) -> None:
     """Drain a host, and have a free host join where the policy says so.
 
@@ -191,7 +193,7 @@ def _begin(
         as `allocation.choose`, `change.run`
     """
     is_replaced = aggregate.metadata.get(
-        names.MAINTENANCE_POLICY) == rules.REPLACE
+        names.MAINTENANCE_POLICY) == maintenance_policies.REPLACE
     kept = _kept(aggregate, subject, is_replaced)
     joining, failed = None, False
     if kept is None and is_replaced:
@@ -216,9 +218,10 @@ def _kept(
     Where the policy has a host join, a host that has stood in before, and has
     not left yet, does so again.
     """
-    stand_ins = rules.stand_ins(names.replaced(aggregate.metadata))
-    wanted = [rules.StandIn(host=subject.host)] + [
-        rules.StandIn(True, host=subject.host)] * is_replaced
+    stand_ins = maintenance_policies.stand_ins(
+        names.replaced(aggregate.metadata))
+    wanted = [maintenance_policies.StandIn(host=subject.host)] + [
+        maintenance_policies.StandIn(True, host=subject.host)] * is_replaced
     return next((host for value in wanted for host in sorted(aggregate.hosts)
                  if stand_ins.get(host) == value), None)
 
@@ -226,7 +229,7 @@ def _kept(
 def _write_begin(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     aggregate: rows.Aggregate, subject: _Subject,
-    maintenance: maintenance_rules.Maintenance, joining: hosts.Host | None,
+    maintenance: maintenance_windows.Maintenance, joining: hosts.Host | None,
     kept: str | None, failed: bool,
 ) -> None:
     """Write a reaction, unless somebody else has begun or ended one.
@@ -239,11 +242,12 @@ def _write_begin(
     :param failed: whether no host could join
     :raises: `allocation.Lost` when the host that has joined has left
     """
-    reaction = rules.Reaction(
+    reaction = maintenance_policies.Reaction(
         maintenance.begin, failed,
         kept if joining is None else joining.compute.host)
     wish = draining.Drain(
-        int(timeutils.utcnow_ts()), draining.LIVE, deadline=rules.deadline(
+        int(timeutils.utcnow_ts()), draining.LIVE,
+        deadline=maintenance_policies.deadline(
             maintenance.begin, CONF.pcloud.maintenance_lead,
             timeutils.utcnow_ts()))
 
@@ -258,7 +262,7 @@ def _write_begin(
         if kept is not None:
             if not written.exchange(
                     aggregate.id, names.replaces_key(kept),
-                    rules.StandIn(host=subject.host).text()):
+                    maintenance_policies.StandIn(host=subject.host).text()):
                 raise allocation.Lost('the host that has joined has left')
             _restore(written, aggregate.id, *_place(aggregate, kept))
         _keep(written, aggregate.id, subject, reaction)
@@ -277,7 +281,7 @@ def _write_begin(
 
 def _find_replacement(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    subject: _Subject, maintenance: maintenance_rules.Maintenance,
+    subject: _Subject, maintenance: maintenance_windows.Maintenance,
 ) -> hosts.Host | None:
     """Choose a free host, if there is one, and time to wait for an answer.
 
@@ -392,7 +396,7 @@ def _anchors(pcloud: pclouds.Head) -> list[str]:
 
 def _keep(
     written: writes.Rows, aggregate_id: int, subject: _Subject,
-    reaction: rules.Reaction,
+    reaction: maintenance_policies.Reaction,
 ) -> None:
     key = names.reaction_key(subject.host)
     if subject.seen is None:

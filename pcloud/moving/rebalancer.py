@@ -40,9 +40,9 @@ from pcloud.moving import drains
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.rules import capacity
-from pcloud.rules.moving import assignments as rules
+from pcloud.rules.moving import assignments
 from pcloud.rules.moving import blockers
-from pcloud.rules.moving import moves as moving_rules
+from pcloud.rules.moving import moves
 from pcloud.rules.placing import access
 from pcloud.scheduler import candidates
 from pcloud.scheduler import open_hosts
@@ -78,7 +78,7 @@ def ended(servers: Iterable[str], reason: str) -> dict[str, str | None]:
     """Return the metadata of a rebalance that stops before the last step."""
     return {
         **{names.rebalance_key(server): None for server in servers},
-        names.REBALANCE_STOPPED: rules.stopped(
+        names.REBALANCE_STOPPED: assignments.stopped(
             int(timeutils.utcnow_ts()), reason).text()}
 
 
@@ -98,7 +98,7 @@ class _World:
     host_of: Mapping[str, str]
     place_of: Mapping[str, str]
     states: Mapping[str, occupants.Occupant]
-    pasts: Mapping[str, Sequence[moving_rules.Past]]
+    pasts: Mapping[str, Sequence[moves.Past]]
     confirming: frozenset[str]
 
     @property
@@ -123,15 +123,15 @@ class _Rebalance:
         """Do what is due; return whether there may be more to do now."""
         try:
             return self._step()
-        except rules.Stop as error:
+        except assignments.Stop as error:
             self._stop(str(error))
             return False
 
     def _step(self) -> bool:
         assigned = {server: row for server, text in self._texts.items()
-                    if (row := rules.Assignment.known(text)) is not None}
+                    if (row := assignments.Assignment.known(text)) is not None}
         if len(assigned) < len(self._texts):
-            raise rules.Stop('what is kept of it cannot be read')
+            raise assignments.Stop('what is kept of it cannot be read')
         known = computes.load(self._context, self._aggregate.hosts)
         if not all(compute.answered for compute in known.values()):
             return False
@@ -167,42 +167,43 @@ class _Rebalance:
             frozenset(past_moves.to_confirm(context, hosts)))
 
     def _go_on(
-        self, world: _World, assigned: Mapping[str, rules.Assignment],
+        self, world: _World, assigned: Mapping[str, assignments.Assignment],
     ) -> bool:
         """Make the present step, as far as possible.
 
         :returns: whether the step is done, and another is left
-        :raises: `rules.Stop`
+        :raises: `assignments.Stop`
         """
-        present = rules.current(assigned)
+        present = assignments.current(assigned)
         asked = request_specs.asked(self._context, present)
         nexts = {server: _next(world, server, row, asked.get(server))
                  for server, row in present.items()}
-        done = [server for server in present if nexts[server] == rules.DONE]
+        done = [server for server in present
+                if nexts[server] == assignments.DONE]
         if done:
             self._drop(done)
         left = {server: row for server, row in assigned.items()
-                if nexts.get(server) != rules.DONE}
+                if nexts.get(server) != assignments.DONE}
         if not left:
             return False
         self._check_hosts(world, left.values())
         self._repair(world, present.keys() & left.keys(), left)
         going = {server: row for server, row in present.items()
-                 if nexts[server] == rules.GO}
+                 if nexts[server] == assignments.GO}
         if going:
             self._set_off(world, going, asked)
         return len(done) == len(present)
 
     def _check_hosts(
-        self, world: _World, left: Collection[rules.Assignment],
+        self, world: _World, left: Collection[assignments.Assignment],
     ) -> None:
         """Make sure that hosts are there, not drained, and take servers.
 
-        :raises: `rules.Stop`
+        :raises: `assignments.Stop`
         """
         nodes = {node for row in left for node in (row.source, row.target)}
         if not nodes <= world.host_of.keys():
-            raise rules.Stop('a host has left the Pcloud')
+            raise assignments.Stop('a host has left the Pcloud')
         targets = {world.host_of[row.target] for row in left}
         closed = {row.host for row, _ in drains.drained(
             self._context, self._pcloud)} | (
@@ -212,12 +213,12 @@ class _Rebalance:
                 self._context, hosts=sorted(targets))})
         for host in sorted(world.host_of[node] for node in nodes):
             if host in closed:
-                raise rules.Stop(
+                raise assignments.Stop(
                     f'host {self._name(host)} takes no servers, or is drained')
 
     def _repair(
         self, world: _World, servers: Collection[str],
-        left: Mapping[str, rules.Assignment],
+        left: Mapping[str, assignments.Assignment],
     ) -> None:
         """Confirm moves that have arrived, and forget moves that got lost."""
         for server in sorted(world.confirming.intersection(servers)):
@@ -243,12 +244,12 @@ class _Rebalance:
                        if server not in servers}
 
     def _set_off(
-        self, world: _World, going: Mapping[str, rules.Assignment],
+        self, world: _World, going: Mapping[str, assignments.Assignment],
         asked: Mapping[str, request_specs.Asked],
     ) -> None:
         """Have servers moved, as many as may be under way.
 
-        :raises: `rules.Stop` when a server does not fit
+        :raises: `assignments.Stop` when a server does not fit
         """
         needs = drain_plan.Needs()
         need_of = {server: _need(needs, asked[server]) for server in going}
@@ -269,26 +270,28 @@ class _Rebalance:
             if not begun:
                 server_calls.check_services(self._context)
             error = asking.refusal(
-                server_calls.move_live if moving_rules.goes_live(
+                server_calls.move_live if moves.goes_live(
                     world.states[server].state) else server_calls.move_cold,
                 self._context, server, world.host_of[row.target])
             if error is not None and not isinstance(error, _PASSING):
-                raise rules.Stop(f'server {server}: Nova refuses to move it')
+                raise assignments.Stop(
+                    f'server {server}: Nova refuses to move it')
             begun += error is None
 
     def _miss_room(
-        self, world: _World, server: str, row: rules.Assignment,
+        self, world: _World, server: str, row: assignments.Assignment,
     ) -> None:
         """Wait for capacity that comes back in a moment.
 
-        :raises: `rules.Stop` when there is none to come
+        :raises: `assignments.Stop` when there is none to come
         """
-        if not rules.waits_for_room(
+        if not assignments.waits_for_room(
                 [past.ended for pasts in world.pasts.values()
                  for past in pasts if past.arrived],
                 timeutils.utcnow_ts()):
-            raise rules.Stop(f'host {self._name(world.host_of[row.target])} '
-                             f'has no room for server {server}')
+            raise assignments.Stop(
+                f'host {self._name(world.host_of[row.target])} has no room '
+                f'for server {server}')
 
     def _stop(self, reason: str) -> None:
         """End the rebalance, unless another has begun meanwhile."""
@@ -309,17 +312,17 @@ class _Rebalance:
 
 
 def _next(
-    world: _World, server: str, row: rules.Assignment,
+    world: _World, server: str, row: assignments.Assignment,
     asked: request_specs.Asked | None,
 ) -> str:
     """Return what is next for a server.
 
-    :raises: `rules.Stop`
+    :raises: `assignments.Stop`
     """
     try:
-        return rules.next_of(row, _seen(world, server, row, asked))
-    except rules.Stop as error:
-        raise rules.Stop(f'server {server}: {error}')
+        return assignments.next_of(row, _seen(world, server, row, asked))
+    except assignments.Stop as error:
+        raise assignments.Stop(f'server {server}: {error}')
 
 
 def _need(
@@ -327,21 +330,21 @@ def _need(
 ) -> capacity.Need:
     need, obstacle = needs.of(asked)
     if need is None:
-        raise rules.Stop(obstacle[1] if obstacle else '')
+        raise assignments.Stop(obstacle[1] if obstacle else '')
     return need
 
 
 def _seen(
-    world: _World, server: str, row: rules.Assignment,
+    world: _World, server: str, row: assignments.Assignment,
     asked: request_specs.Asked | None,
-) -> rules.Seen:
+) -> assignments.Seen:
     place, occupant = world.place_of.get(server), world.states.get(server)
     if place is None or occupant is None:
-        return rules.Seen(None, False, False, None)
+        return assignments.Seen(None, False, False, None)
     why = blockers.why(occupant.state)
     is_arriving = place == row.target and why is not None and (
         why[0] == blockers.RESIZE_NOT_CONFIRMED)
-    return rules.Seen(
+    return assignments.Seen(
         place, is_arriving or drain_plan.is_under_way(occupant.state),
         any(past.ended > row.since for past in world.pasts.get(server, ())),
         drain_plan.obstacle_of(world.access, row.move, occupant, asked))

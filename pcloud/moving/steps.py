@@ -35,7 +35,7 @@ from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects import turns
 from pcloud.rules.moving import draining
-from pcloud.rules.moving import maintenance_policies as rules
+from pcloud.rules.moving import maintenance_policies
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -63,7 +63,8 @@ def step(
         context, pcloud_id=pcloud.aggregate.id)}
     seen = names.reactions(wishes)
     if seen or names.replaced(wishes) or (
-            announced and pcloud.maintenance_policy != rules.STAY):
+            announced and
+            pcloud.maintenance_policy != maintenance_policies.STAY):
         maintenance_reactions.step(context, pcloud, seen, announced)
     elif not (names.drains(wishes) or names.rebalance(wishes)):
         return

@@ -5,14 +5,14 @@
 from django import urls
 
 from pcloud_dashboard.admin import attribute_views
-from pcloud_dashboard.admin import host_flavor_views as views
+from pcloud_dashboard.admin import host_flavor_views
 from pcloud_dashboard.admin import maintenance_views
 from pcloud_dashboard.admin import map_views
 
 _FLAVOR = '<str:flavor_id>/'
 
 urlpatterns = [
-    urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('', host_flavor_views.IndexView.as_view(), name='index'),
     urls.path('map', map_views.MapView.as_view(), name='map'),
     urls.path('attributes', attribute_views.IndexView.as_view(),
               name='attributes'),
@@ -20,17 +20,18 @@ urlpatterns = [
               name='set_attribute'),
     urls.path('attributes/unset', attribute_views.UnsetView.as_view(),
               name='unset_attribute'),
-    urls.path('create', views.CreateView.as_view(), name='create'),
-    urls.path(_FLAVOR, views.DetailView.as_view(), name='detail'),
-    urls.path(_FLAVOR + 'edit', views.EditView.as_view(), name='edit'),
-    urls.path(_FLAVOR + 'delete', views.DeleteView.as_view(),
+    urls.path('create', host_flavor_views.CreateView.as_view(), name='create'),
+    urls.path(_FLAVOR, host_flavor_views.DetailView.as_view(), name='detail'),
+    urls.path(_FLAVOR + 'edit', host_flavor_views.EditView.as_view(),
+              name='edit'),
+    urls.path(_FLAVOR + 'delete', host_flavor_views.DeleteView.as_view(),
               name='delete'),
-    urls.path(_FLAVOR + 'add-host', views.AddHostView.as_view(),
+    urls.path(_FLAVOR + 'add-host', host_flavor_views.AddHostView.as_view(),
               name='add_host'),
     urls.path(_FLAVOR + 'hosts/<str:host>/maintenance',
               maintenance_views.AnnounceView.as_view(), name='announce'),
     urls.path(_FLAVOR + 'hosts/<str:host>/end-maintenance',
               maintenance_views.EndView.as_view(), name='end_maintenance'),
     urls.path(_FLAVOR + 'hosts/<str:host>/remove',
-              views.RemoveHostView.as_view(), name='remove_host'),
+              host_flavor_views.RemoveHostView.as_view(), name='remove_host'),
 ]

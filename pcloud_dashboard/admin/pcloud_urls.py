@@ -5,11 +5,11 @@
 from django import urls
 
 from pcloud_dashboard.admin import default_views
-from pcloud_dashboard.admin import pcloud_views as views
+from pcloud_dashboard.admin import pcloud_views
 from pcloud_dashboard.admin import policy_views
 
 urlpatterns = [
-    urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('', pcloud_views.IndexView.as_view(), name='index'),
     urls.path('policies', policy_views.IndexView.as_view(),
               name='policies'),
     urls.path('policies/set', policy_views.SetView.as_view(),
@@ -18,7 +18,7 @@ urlpatterns = [
               name='set_default'),
     urls.path('policies/delete', policy_views.DeleteView.as_view(),
               name='delete_policy'),
-    urls.path('quotas', views.AnyQuotaView.as_view(), name='any_quota'),
-    urls.path('quotas/<str:project_id>', views.QuotaView.as_view(),
+    urls.path('quotas', pcloud_views.AnyQuotaView.as_view(), name='any_quota'),
+    urls.path('quotas/<str:project_id>', pcloud_views.QuotaView.as_view(),
               name='quota'),
 ]

@@ -3,7 +3,7 @@
 """``/os-host-flavors``."""
 
 from pcloud.api import call as api_call
-from pcloud.api.policies import host_flavors as rules
+from pcloud.api.policies import host_flavors as policies
 from pcloud.api.views import host_flavors as views
 from pcloud.moving import maintenance
 from pcloud.objects.changing_hands import pool_hosts
@@ -14,13 +14,13 @@ from pcloud.rules.moving import maintenance_windows
 
 
 def _view(call: api_call.Call, pool: host_flavors.Pool) -> dict:
-    return {'host_flavor': views.detail(pool) if call.can(rules.DETAIL)
+    return {'host_flavor': views.detail(pool) if call.can(policies.DETAIL)
             else views.show(pool.flavor)}
 
 
 def index(call: api_call.Call) -> dict:
     """List host flavors."""
-    if call.can(rules.DETAIL):
+    if call.can(policies.DETAIL):
         return {'host_flavors': [
             views.detail(pool) for pool in host_flavors.pools(call.context)]}
     return {'host_flavors': [views.show(supply.flavor) for supply
@@ -30,7 +30,7 @@ def index(call: api_call.Call) -> dict:
 def show(call: api_call.Call) -> dict:
     """Show a host flavor, to administrators with the hosts' attributes."""
     flavor_id = call.parameters['id']
-    if call.can(rules.DETAIL):
+    if call.can(policies.DETAIL):
         pool = host_flavors.pool_of(call.context, flavor_id)
         return {'host_flavor': views.with_attributes(
             views.detail(pool), host_attributes.effective(

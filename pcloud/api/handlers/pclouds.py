@@ -5,7 +5,7 @@
 from oslo_config import cfg
 
 from pcloud.api import call as api_call
-from pcloud.api.policies import pclouds as rules
+from pcloud.api.policies import pclouds as policies
 from pcloud.api.views import pclouds as views
 from pcloud.api import wishes
 from pcloud.backend.aggregates import lists
@@ -32,7 +32,7 @@ def index(call: api_call.Call) -> dict:
     """
     everybody = call.asks_for('all_tenants')
     if everybody and not call.manages_all:
-        raise exception.PolicyForbids(rule=rules.ALL_PROJECTS)
+        raise exception.PolicyForbids(rule=policies.ALL_PROJECTS)
     project_id = None if everybody else call.project_id
     there = lists.index(
         call.context, project_id, call.query.get('name'))

@@ -11,7 +11,7 @@ from oslo_utils import strutils
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api.policies import others
-from pcloud.api.policies import scoped_policies as rules
+from pcloud.api.policies import scoped_policies as policies
 from pcloud.api import projects
 from pcloud.api.views import scoped_policies as views
 from pcloud.api import wishes
@@ -48,12 +48,12 @@ def show(call: api_call.Call) -> dict:
     administrators see all policies.
     """
     scope, scope_id = _scope(call)
-    everything = call.can(rules.ALL)
+    everything = call.can(policies.ALL)
     if not everything:
         _check_own(call, scope, scope_id)
     if strutils.bool_from_string(call.query.get('effective', '0')):
         if not everything and scope == scoped_policies.PROJECT:
-            raise exception.PolicyForbids(rule=rules.ALL)
+            raise exception.PolicyForbids(rule=policies.ALL)
         return {'policy': _effective(call, scope, scope_id)}
     if scope in scoped_policies.DEFAULT_SCOPES:
         return {'policy': _with_default(call, scope, scope_id)}
@@ -75,7 +75,7 @@ def _with_default(
     there = scoped_policies.by_scopes(scopes)
     counting = scoped_policies.default_pcloud(there.values())
     own = there.get((scope, scope_id))
-    if not counting and (own is None or not call.can(rules.ALL)):
+    if not counting and (own is None or not call.can(policies.ALL)):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
     policy = own or scoped_policies.Policy(scope, scope_id)
     return _view(call, scope)(policy) | views.default(counting)
@@ -84,7 +84,7 @@ def _with_default(
 def _view(
     call: api_call.Call, scope: str,
 ) -> Callable[[scoped_policies.Policy], dict]:
-    if call.can(rules.ALL):
+    if call.can(policies.ALL):
         return views.detail
     return views.head if scope == scoped_policies.PROJECT else views.show
 
@@ -93,12 +93,13 @@ def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     """Return the policy of a scope, with the effective constraints."""
     scopes = _levels(call, scope, scope_id)
     there = scoped_policies.by_scopes(scopes)
-    policies = [there.get(level, scoped_policies.Policy(*level))
-                for level in scopes]
-    settings = machine_constraints.of_policies({}, policies)
-    return {**_view(call, scope)(policies[0]), 'effective': [
-        (views.setting if call.can(rules.ALL) else views.open_setting)(setting)
-        for setting in settings.values()]}
+    chain = [there.get(level, scoped_policies.Policy(*level))
+             for level in scopes]
+    settings = machine_constraints.of_policies({}, chain)
+    view = (views.setting if call.can(policies.ALL)
+            else views.open_setting)
+    return {**_view(call, scope)(chain[0]),
+            'effective': [view(setting) for setting in settings.values()]}
 
 
 def _levels(
@@ -124,13 +125,13 @@ def update(call: api_call.Call) -> dict:
         `_default`
     """
     scope, scope_id = _scope(call)
-    everything = call.can(rules.ALL)
+    everything = call.can(policies.ALL)
     if not everything:
         _check_own(call, scope, scope_id)
         if not call.body.keys() <= _OWN[scope]:
-            raise exception.PolicyForbids(rule=rules.ALL)
-        if scope == scoped_policies.PROJECT and not call.can(rules.DEFAULT):
-            raise exception.PolicyForbids(rule=rules.DEFAULT)
+            raise exception.PolicyForbids(rule=policies.ALL)
+        if scope == scoped_policies.PROJECT and not call.can(policies.DEFAULT):
+            raise exception.PolicyForbids(rule=policies.DEFAULT)
     elif scope == scoped_policies.PROJECT:
         projects.check(call.context, scope_id)
     elif scope == scoped_policies.DOMAIN:
@@ -193,7 +194,7 @@ def _default(call: api_call.Call) -> dict[str, str]:
     default = default_pcloud.read(stored)
     if default is None:
         return stored
-    if call.can(rules.ALL):
+    if call.can(policies.ALL):
         pclouds.head(call.context, default.pcloud)
     else:
         isolation.usable_pcloud(
@@ -274,4 +275,4 @@ def _check_own(call: api_call.Call, scope: str, scope_id: str) -> None:
     if scope == scoped_policies.PCLOUD:
         api_call.own_head(call)
     elif (scope, scope_id) != (scoped_policies.PROJECT, call.project_id):
-        raise exception.PolicyForbids(rule=rules.ALL)
+        raise exception.PolicyForbids(rule=policies.ALL)

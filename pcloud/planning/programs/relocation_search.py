@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from pcloud.planning.programs import integer_programs
 from pcloud.planning.programs import relocation
-from pcloud.planning.programs import relocation_order as orders
+from pcloud.planning.programs import relocation_order
 from pcloud.planning.programs import relocation_programs
 from pcloud.rules import capacity
 
@@ -45,8 +45,9 @@ def best(
     if relaxed.flows is not None:
         flows, = relaxed.flows
         if relaxed.proven:
-            limit = relocation.score(world, goal, orders.at_once(flows))
-        found.add(orders.in_steps(world, flows))
+            limit = relocation.score(
+                world, goal, relocation_order.at_once(flows))
+        found.add(relocation_order.in_steps(world, flows))
     for number in _STEPS:
         if limit is not None and found.best == limit:
             break
@@ -111,7 +112,8 @@ def _add_ordered(
         return
     answer = relocation_programs.solve(found.world, found.goal, number, solver)
     if answer.flows is not None:
-        steps = tuple(filter(None, map(orders.at_once, answer.flows)))
+        steps = tuple(filter(
+            None, map(relocation_order.at_once, answer.flows)))
         found.add(steps)
         proven = answer.proven and found.best == relocation.score(
             found.world, found.goal, [move for step in steps for move in step])

@@ -18,7 +18,7 @@ from pcloud.backend.cells import servers
 from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.rules import capacity
-from pcloud.rules.placing import colocation as rules
+from pcloud.rules.placing import colocation
 from pcloud.rules.placing import reasons
 from pcloud.scheduler import candidates
 from pcloud.scheduler.filters import base
@@ -94,7 +94,7 @@ def _stages(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
 ) -> Iterator[_Stage]:
     """Yield the remaining hosts for each wish; the last stage's are kept."""
-    wish = rules.wish(request.scheduler_hints(spec))
+    wish = colocation.wish(request.scheduler_hints(spec))
     if not (wish.is_co_located or wish.needs_some_hosts):
         return
     context = nova_context.get_admin_context()
@@ -108,7 +108,7 @@ def _stages(
 def _started(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
-    wish: rules.Wish,
+    wish: colocation.Wish,
 ) -> Iterator[_Stage]:
     hosts = host_states
     if wish.parent:
@@ -129,7 +129,7 @@ def _started(
 def _moved(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
-    wish: rules.Wish,
+    wish: colocation.Wish,
 ) -> Iterator[_Stage]:
     for followed in wish.followed:
         places = _unit_places(context, spec, followed)
@@ -144,7 +144,7 @@ def _unit_places(
     parent: str,
 ) -> servers.Places:
     """Return the hosts of a service's units, or of a server."""
-    if rules.is_server(parent):
+    if colocation.is_server(parent):
         members = servers.hosts(context, spec.project_id, [parent])
     else:
         members = servers.units(context, spec.project_id, parent)
@@ -189,7 +189,7 @@ def _on(
 def _with_room(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
-    wish: rules.Wish,
+    wish: colocation.Wish,
 ) -> _Stage:
     """Return the hosts with room for the server and its neighbours to come.
 
@@ -217,7 +217,7 @@ def _with_room(
 
 
 def _companions(
-    context: nova_context.RequestContext, wish: rules.Wish,
+    context: nova_context.RequestContext, wish: colocation.Wish,
 ) -> list[capacity.Need]:
     try:
         flavors_ = flavors.by_ids(

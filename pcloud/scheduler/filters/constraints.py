@@ -12,7 +12,7 @@ from nova.scheduler import host_manager
 
 from pcloud import exception
 from pcloud.objects.placing import machine_constraints
-from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import constraints
 from pcloud.rules.placing import machines
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
@@ -24,7 +24,7 @@ from pcloud.scheduler import memo
 from pcloud.scheduler import request
 from pcloud.scheduler import siblings
 
-_UNITS = {rules.CPU: '', rules.RAM: 'M', rules.STORAGE: 'M'}
+_UNITS = {constraints.CPU: '', constraints.RAM: 'M', constraints.STORAGE: 'M'}
 
 
 class ConstraintsFilter(base.ListFilter):
@@ -70,7 +70,8 @@ class ConstraintsFilter(base.ListFilter):
         if not hosts:
             raise _unmet_by_all(host_states, spec, settings)
         if siblings.are_several(spec) and any(
-                setting.value == rules.MAX for setting in settings.values()):
+                setting.value == constraints.MAX
+                for setting in settings.values()):
             return _turns(host_states, spec, settings)
         return hosts
 
@@ -138,7 +139,7 @@ def _of_kinds(
 
 def _unmet_by_all(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
-    settings: Mapping[str, rules.Setting],
+    settings: Mapping[str, constraints.Setting],
 ) -> exception.HostsRefused:
     """Return the refusal of a request that no host satisfies."""
     what = machines.wanted(settings)
@@ -157,7 +158,7 @@ def _unmet_by_all(
 
 def _turns(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
-    settings: Mapping[str, rules.Setting],
+    settings: Mapping[str, constraints.Setting],
 ) -> list[host_manager.HostState]:
     """Return the hosts that satisfy the constraints once others are full.
 
@@ -176,7 +177,7 @@ def _turns(
 
 
 def _reason(
-    unmet: Sequence[rules.Setting], machine: machines.Machine,
+    unmet: Sequence[constraints.Setting], machine: machines.Machine,
 ) -> reasons.Reason:
     text = 'it does not meet the machine constraints '
     return reasons.Reason(
@@ -193,12 +194,12 @@ def _has(key: str, machine: machines.Machine) -> str:
     """Return, in words, what a machine has in place of what is wanted."""
     if key in machine.sizes:
         return f'its {key} is {machine.sizes[key]}{_UNITS[key]}'
-    if key.startswith(rules.RESOURCE):
-        name = key.removeprefix(rules.RESOURCE)
+    if key.startswith(constraints.RESOURCE):
+        name = key.removeprefix(constraints.RESOURCE)
         if machine.traits is None and not machine.resources[name]:
             return f'it has no {name}, or none left'
         return f'its {name} is {machine.resources[name]}'
-    if key.startswith(rules.TRAIT) and machine.traits is None:
+    if key.startswith(constraints.TRAIT) and machine.traits is None:
         return 'Placement tells no traits of it'
     return ''
 

@@ -13,7 +13,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import rows
 from pcloud import names
 from pcloud.rules.placing import access
-from pcloud.scheduler.filters import pcloud as pcloud_filter
+from pcloud.scheduler.filters import pcloud
 from pcloud.tests.support import bulk
 
 HostState = collections.namedtuple('HostState', ['host', 'nodename'])
@@ -92,7 +92,7 @@ def passes(host: str, project_id: str, pcloud_id: str | None) -> bool:
         project_id=project_id, scheduler_hints={
             'pcloud': [pcloud_id]} if pcloud_id else {})
     state = HostState(host, host + bulk.NODE_SUFFIX)
-    return bool(list(pcloud_filter.PcloudFilter().filter_all([state], spec)))
+    return bool(list(pcloud.PcloudFilter().filter_all([state], spec)))
 
 
 def given_to(hosts: list[str]) -> set[str]:

@@ -48,7 +48,7 @@ from pcloud.objects import pclouds
 from pcloud.objects.placing import host_attributes
 from pcloud.objects.placing import machine_constraints
 from pcloud.rules.moving import maintenance_policies
-from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import constraints
 from pcloud.rules.placing import machines
 from pcloud.rules import units as unit_rules
 from pcloud.tests.support import odd_clouds
@@ -160,9 +160,9 @@ def differing_choices(
     """Yield what host by host, and what `choose_flavor`, say of requests."""
     zones = itertools.cycle((None, None, 'az1', 'az3'))
     for asked, zone in zip(_WANTED, zones, strict=False):
-        settings = rules.effective([
-            (rules.REQUEST, {'ram': '1M', 'storage': '1M',
-                             **rules.parse(asked)})], {})
+        settings = constraints.effective([
+            (constraints.REQUEST, {'ram': '1M', 'storage': '1M',
+                                   **constraints.parse(asked)})], {})
         yield tuple(
             _chosen(choose, context, settings, zone) for choose in (
                 _choose_slowly, _choose_one))
@@ -178,7 +178,7 @@ def _chosen(choose, *args) -> object:
 
 def _choose_one(
     context: nova_context.RequestContext,
-    settings: Mapping[str, rules.Setting], zone: str | None,
+    settings: Mapping[str, constraints.Setting], zone: str | None,
 ) -> tuple[free_hosts.HostFlavor, frozenset[str]]:
     with _without_placement():
         return machine_constraints.choose_flavor(context, settings, zone, 1)
@@ -186,7 +186,7 @@ def _choose_one(
 
 def _choose_slowly(
     context: nova_context.RequestContext,
-    settings: Mapping[str, rules.Setting], zone: str | None,
+    settings: Mapping[str, constraints.Setting], zone: str | None,
 ) -> tuple[free_hosts.HostFlavor, frozenset[str]]:
     """Return what `choose_flavor` returns, with a machine for each host."""
     pools = {pool.flavor.id: pool for pool in _pools(context)}
@@ -217,12 +217,12 @@ def _choose_slowly(
 
 def _sizes(pool: _Pool) -> dict[str, int]:
     what = pool.flavor.what
-    return {rules.CPU: what.vcpus, rules.RAM: what.memory_mb,
-            rules.STORAGE: what.disk_gb * 1024}
+    return {constraints.CPU: what.vcpus, constraints.RAM: what.memory_mb,
+            constraints.STORAGE: what.disk_gb * 1024}
 
 
 def _reasons(
-    settings: Mapping[str, rules.Setting],
+    settings: Mapping[str, constraints.Setting],
     there: Collection[free_hosts.HostFlavor], flavors: Sequence[str],
     unmet: Sequence[frozenset[str]],
 ) -> Iterator[str]:

@@ -24,7 +24,8 @@ import pcloud
 
 for room in ('rules', 'backend', 'objects', 'counters', 'api', 'scheduler'):
     package = importlib.import_module(f'pcloud.{room}')
-    for each in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):
+    for each in pkgutil.walk_packages(
+            package.__path__, f'{package.__name__}.'):
         importlib.import_module(each.name)
 
 from pcloud.api import routes

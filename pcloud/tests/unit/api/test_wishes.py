@@ -5,14 +5,14 @@ import types
 
 from oslotest import base
 
-from pcloud.api.policies import hosts as rules
+from pcloud.api.policies import hosts
 from pcloud.api import routes
 from pcloud.api import wishes
 from pcloud import exception
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 
-RULES = (rules.UPDATE, rules.MOVE, rules.ADD, rules.REMOVE)
+RULES = (hosts.UPDATE, hosts.MOVE, hosts.ADD, hosts.REMOVE)
 
 # Which of the rules each wish needs.
 TABLE = (
@@ -61,10 +61,10 @@ class CheckTest(base.BaseTestCase):
     def test_all_that_is_missing_is_named(self):
         error = self.assertRaises(
             exception.PolicyForbids, self.check,
-            wishes.of_policy(maintenance_policies.REPLACE), rules.ADD,
-            rules.REMOVE)
-        self.assertIn(f'{rules.ADD} and {rules.REMOVE}', str(error))
-        self.assertNotIn(rules.MOVE, str(error))
+            wishes.of_policy(maintenance_policies.REPLACE), hosts.ADD,
+            hosts.REMOVE)
+        self.assertIn(f'{hosts.ADD} and {hosts.REMOVE}', str(error))
+        self.assertNotIn(hosts.MOVE, str(error))
 
     def test_rules_of_the_routes(self):
         """The rule of a route is among the rules of the wish."""

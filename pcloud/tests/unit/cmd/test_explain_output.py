@@ -6,7 +6,7 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslotest import base
 
-from pcloud.cmd import explain_output as output
+from pcloud.cmd import explain_output
 from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.explain import offers
@@ -82,11 +82,11 @@ class OutputTest(base.BaseTestCase):
             '        h3',
             '  RebootFilter  0 -> 0  (alone it would keep 2 of 3)',
             '  Not explained: OddFilter',
-        ], output.text(found, output.named).splitlines())
-        brief = output.text(found, output.counted)
+        ], explain_output.text(found, explain_output.named).splitlines())
+        brief = explain_output.text(found, explain_output.counted)
         self.assertIn('    1 host: it is full\n\n', brief)
         self.assertNotIn('h4', brief)
-        self.assertEqual([], output.document(found)['weighed'])
+        self.assertEqual([], explain_output.document(found)['weighed'])
 
     def test_who_says_no(self):
         refusal = reasons.open_to_all('Not today.')
@@ -103,15 +103,16 @@ class OutputTest(base.BaseTestCase):
                   'left_out': [offers.Node('h1', 'n1', CLOSED)]}),
                 ('No host: after filter F none is left, because Not today.',
                  {'steps': [_step('F', [], [('h1', refusal)], refusal)]})):
-            self.assertEqual(expected, output.outcome(self._found(**more)))
+            self.assertEqual(
+                expected, explain_output.outcome(self._found(**more)))
 
     def test_weights(self):
         found = self._found(weighed=[
             _weighed('h1', ('RAMWeigher', 512, 1, 1.0), ('X', 1, 0, 5.0)),
             _weighed('h2', ('RAMWeigher', 256, 0, 1.0), ('X', 1, 0, 5.0))])
         self.assertEqual('A server would be started on h1.',
-                         output.outcome(found))
-        printed = output.text(found, output.counted)
+                         explain_output.outcome(found))
+        printed = explain_output.text(found, explain_output.counted)
         self.assertRegex(
             printed, r'\|  +\| RAMWeigher +\| 512 \| +1 \| +1 \| +1 \|')
         self.assertIn('The same for all hosts: X', printed)
@@ -123,11 +124,11 @@ class OutputTest(base.BaseTestCase):
             'A server would be started on one of 12 hosts, and chance '
             'decides on which: h0, h1, h2, h3, h4, h5, h6, h7, h8, h9 and '
             'others.',
-            output.outcome(found))
+            explain_output.outcome(found))
 
     def test_what_is_not_on_this_machine(self):
-        printed = output.text(self._found(missing={'F': 'no module'}),
-                              output.counted)
+        printed = explain_output.text(
+            self._found(missing={'F': 'no module'}), explain_output.counted)
         self.assertIn('Not asked, because they are not on this machine',
                       printed)
         self.assertIn('  F: no module', printed)

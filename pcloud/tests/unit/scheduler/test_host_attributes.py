@@ -10,10 +10,10 @@ from nova import objects
 import testtools
 
 from pcloud import names
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 from pcloud.scheduler import host_attributes
 
-NAMES = (*rules.KNOWN, 'classes')
+NAMES = (*attributes.KNOWN, 'classes')
 
 _VALUES = st.sampled_from((
     '20260101T000000Z', '2.10', '2999-01-01', '2999-02-01', '2000-01-01',
@@ -47,17 +47,17 @@ class HostAttributesTest(testtools.TestCase):
         moment = host_attributes.now()
         for name in NAMES:
             key = names.attribute_key(name)
-            stated = [[rules.Statement(each.metadata[key],
-                                       names.is_attribute(each.metadata))
-                       for each in host if key in each.metadata]
-                      for host in hosts]
+            stated = [[
+                attributes.Statement(
+                    each.metadata[key], names.is_attribute(each.metadata))
+                for each in host if key in each.metadata] for host in hosts]
             states = list(map(_host, hosts))
-            effective = [rules.effective(name, each, moment)[0]
+            effective = [attributes.effective(name, each, moment)[0]
                          for each in stated]
             self.assertEqual(
-                [value if value is None else rules.read(name, value)
+                [value if value is None else attributes.read(name, value)
                  for value in effective],
                 host_attributes.values(states, name))
             self.assertEqual(
-                [rules.all_values(name, each, moment) for each in stated],
+                [attributes.all_values(name, each, moment) for each in stated],
                 [each[name] for each in _lists(states)])

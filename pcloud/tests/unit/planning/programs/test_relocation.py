@@ -10,8 +10,8 @@ import testtools
 
 from pcloud.planning.programs import integer_programs
 from pcloud.planning.programs import relocation
-from pcloud.planning.programs import relocation_order as orders
-from pcloud.planning.programs import relocation_search as plans
+from pcloud.planning.programs import relocation_order
+from pcloud.planning.programs import relocation_search
 from pcloud.planning.programs import solvers
 
 WORLDS = 2000
@@ -92,7 +92,8 @@ class RandomTest(testtools.TestCase):
         numbers = collections.Counter()
         for seed in range(WORLDS):
             world, goal = world_of(random.Random(seed))
-            found = plans.best(world, goal, solvers.Solver(60).within(30))
+            found = relocation_search.best(
+                world, goal, solvers.Solver(60).within(30))
             self.check(world, goal, found, seed)
             numbers[found.exact] += 1
             numbers['steps'] += len(found.steps) > 1
@@ -104,7 +105,8 @@ class RandomTest(testtools.TestCase):
         numbers = collections.Counter()
         for seed in range(WORLDS):
             world, goal = world_of(random.Random(seed))
-            found = plans.best(world, goal, integer_programs.no_solver)
+            found = relocation_search.best(
+                world, goal, integer_programs.no_solver)
             self.check(world, goal, found, seed)
             numbers[bool(found.steps)] += 1
         self.assertGreater(numbers[True], WORLDS * .1)
@@ -139,7 +141,7 @@ class RandomTest(testtools.TestCase):
             takes_new=True) for host in range(40)], kinds)
         for goal in (relocation.Goal(1000), relocation.Goal(5),
                      relocation.Goal(1000, 3, {'MEMORY_MB': 20, 'VCPU': 8})):
-            found = plans.best(world, goal, solver)
+            found = relocation_search.best(world, goal, solver)
             self.assertTrue(relocation.is_executable(world, found.steps))
             self.assertTrue(found.moves)
 
@@ -155,8 +157,10 @@ def two_hosts_that_change(spare):
 class OrderTest(testtools.TestCase):
 
     def test_a_circle_has_no_order(self):
-        flows = orders.Flows([[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 0]])
-        self.assertIsNone(orders.in_steps(two_hosts_that_change(9), flows))
+        flows = relocation_order.Flows(
+            [[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 0]])
+        self.assertIsNone(
+            relocation_order.in_steps(two_hosts_that_change(9), flows))
 
     def test_who_waits_for_room(self):
         """The first server makes room for the second, and so on."""
@@ -164,20 +168,22 @@ class OrderTest(testtools.TestCase):
             [relocation.Host({'MEMORY_MB': free}) for free in (0, 0, 2)],
             [relocation.Kind({'MEMORY_MB': 2}, (1, 0, 0)),
              relocation.Kind({'MEMORY_MB': 2}, (0, 1, 0))])
-        flows = orders.Flows([[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 1]])
+        flows = relocation_order.Flows(
+            [[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 1]])
         self.assertEqual(
-            (((1, 1, 2),), ((0, 0, 1),)), orders.in_steps(world, flows))
+            (((1, 1, 2),), ((0, 0, 1),)),
+            relocation_order.in_steps(world, flows))
 
     def test_moves_that_run_at_once(self):
         world = relocation.World(
             [relocation.Host({'MEMORY_MB': free}) for free in (0, 4, 2)],
             [relocation.Kind({'MEMORY_MB': 2}, (3, 0, 0))])
-        flows = orders.Flows([[3, 0, 0]], [[0, 2, 1]])
-        step, = orders.in_steps(world, flows)
+        flows = relocation_order.Flows([[3, 0, 0]], [[0, 2, 1]])
+        step, = relocation_order.in_steps(world, flows)
         self.assertEqual(3, len(step))
 
     def test_who_would_come_back_stays(self):
-        flows = orders.net([[2, 0]], [[1, 1]])
+        flows = relocation_order.net([[2, 0]], [[1, 1]])
         self.assertEqual(([[1, 0]], [[0, 1]]), (flows.out, flows.into))
 
 

@@ -4,7 +4,7 @@
 from oslotest import base
 
 from pcloud import exception
-from pcloud.rules.moving import maintenance_policies as rules
+from pcloud.rules.moving import maintenance_policies
 
 SOON, LATER = 100, 200
 TEN = '19700101T000010Z'
@@ -14,28 +14,33 @@ class ValueTest(base.BaseTestCase):
 
     def test_form(self):
         for value, reaction in (
-                (f'begin={TEN}', rules.Reaction(10)),
-                ('replacement=node-1', rules.Reaction(replacement='node-1')),
-                (f'begin={TEN} replacement=a b=1', rules.Reaction(
-                    10, replacement='a b=1')),
-                (f'begin={TEN} failed=1', rules.Reaction(10, failed=True))):
+                (f'begin={TEN}', maintenance_policies.Reaction(10)),
+                ('replacement=node-1', maintenance_policies.Reaction(
+                    replacement='node-1')),
+                (f'begin={TEN} replacement=a b=1',
+                 maintenance_policies.Reaction(10, replacement='a b=1')),
+                (f'begin={TEN} failed=1',
+                 maintenance_policies.Reaction(10, failed=True))):
             self.assertEqual(value, reaction.text())
-            self.assertEqual(reaction, rules.Reaction.read(value))
+            self.assertEqual(
+                reaction, maintenance_policies.Reaction.read(value))
 
     def test_what_is_not_right(self):
         for value in (None, '', 'x', 'begin=', 'begin=g', f'BEGIN={TEN}',
                       'begin=21060207T062816Z', f'begin={TEN} replacement=',
                       f'begin={TEN} failed=0', f'begin={TEN} ',
                       f'begin={TEN} replacement=b\n', 'n=b'):
-            self.assertIsNone(rules.Reaction.known(value), value)
-            self.assertRaises(exception.InvalidRecord, rules.Reaction.read,
-                              value or '')
+            self.assertIsNone(
+                maintenance_policies.Reaction.known(value), value)
+            self.assertRaises(
+                exception.InvalidRecord, maintenance_policies.Reaction.read,
+                value or '')
 
     def test_policy(self):
         for text, policy in ((None, 'stay'), ('', 'stay'), ('stay', 'stay'),
                              ('migrate', 'migrate'), ('replace', 'replace'),
                              ('Migrate', 'stay'), ('migrate ', 'stay')):
-            self.assertEqual(policy, rules.policy(text))
+            self.assertEqual(policy, maintenance_policies.policy(text))
 
 
 class LeavingTest(base.BaseTestCase):
@@ -48,20 +53,23 @@ class LeavingTest(base.BaseTestCase):
                 ({'a': 'over=1 host=b'}, 'a', 'a'),
                 ({'a': 'host=b'}, 'b', ''), ({'a': 'b'}, 'ab', 'a'),
                 ({'a': ''}, 'ab', 'a')):
-            self.assertEqual(frozenset(leaving), rules.leaving(
-                rules.stand_ins(kept), frozenset(members)), kept)
+            self.assertEqual(frozenset(leaving), maintenance_policies.leaving(
+                maintenance_policies.stand_ins(kept),
+                frozenset(members)), kept)
 
     def test_of_whom(self):
         self.assertEqual({
-            'a': rules.StandIn(host='b'), 'c': rules.StandIn(True, host='b'),
-            'd': None}, rules.stand_ins({
+            'a': maintenance_policies.StandIn(host='b'),
+            'c': maintenance_policies.StandIn(True, host='b'),
+            'd': None}, maintenance_policies.stand_ins({
                 'a': 'host=b', 'c': 'over=1 host=b', 'd': 'b'}))
 
 
 class DueTest(base.BaseTestCase):
 
     def test_table(self):
-        made, other = rules.Reaction(100), rules.Reaction(99)
+        made, other = (maintenance_policies.Reaction(begin)
+                       for begin in (100, 99))
         for policy, there, reaction, now, due in (
                 ('migrate', SOON, None, 90, 'begin'),
                 ('replace', SOON, None, 90, 'begin'),
@@ -75,10 +83,12 @@ class DueTest(base.BaseTestCase):
                 ('stay', SOON, made, 90, 'end'),
                 ('stay', SOON, None, 1000, 'nothing')):
             self.assertEqual(
-                due, rules.due(policy, there, reaction, 10, now),
+                due,
+                maintenance_policies.due(policy, there, reaction, 10, now),
                 (policy, there, reaction, now))
 
     def test_deadline(self):
         for now, expected in ((50, 100), (99.5, 100), (100, 110),
                               (100.7, 110), (500, 510)):
-            self.assertEqual(expected, rules.deadline(SOON, 10, now))
+            self.assertEqual(
+                expected, maintenance_policies.deadline(SOON, 10, now))

@@ -4,7 +4,7 @@ import datetime
 from oslotest import base
 
 from pcloud import exception
-from pcloud.rules.moving import maintenance_windows as rules
+from pcloud.rules.moving import maintenance_windows
 
 TEN = '19700101T000010Z'
 
@@ -13,15 +13,17 @@ class ValueTest(base.BaseTestCase):
 
     def test_form(self):
         for value, kept in (
-                (f'begin={TEN}', rules.kept(rules.Maintenance(10))),
+                (f'begin={TEN}', maintenance_windows.kept(
+                    maintenance_windows.Maintenance(10))),
                 (f'begin={TEN} end=19700101T000011Z open=1 why=x y=1 why=2',
-                 rules.kept(rules.Maintenance(10, 11, 'x y=1 why=2'), True)),
-                (f'begin={TEN} open=1 why=\xa0', rules.kept(
-                    rules.Maintenance(10, None, '\xa0'), True)),
-                ('open=1', rules.kept(None, True))):
+                 maintenance_windows.kept(maintenance_windows.Maintenance(
+                     10, 11, 'x y=1 why=2'), True)),
+                (f'begin={TEN} open=1 why=\xa0', maintenance_windows.kept(
+                    maintenance_windows.Maintenance(10, None, '\xa0'), True)),
+                ('open=1', maintenance_windows.kept(None, True))):
             self.assertEqual(value, kept.text())
-            self.assertEqual(kept, rules.Kept.read(value), value)
-            self.assertEqual(kept.maintenance, rules.of(value))
+            self.assertEqual(kept, maintenance_windows.Kept.read(value), value)
+            self.assertEqual(kept.maintenance, maintenance_windows.of(value))
 
     def test_what_is_not_right(self):
         for value in (None, '', 'x', 'begin=', 'why=x',
@@ -30,22 +32,25 @@ class ValueTest(base.BaseTestCase):
                       f'begin={TEN[:-1]}z', 'open=1 ',
                       'begin=21060207T062816Z', f'end={TEN}',
                       f'begin={TEN} why='):
-            self.assertIsNone(rules.Kept.known(value), value)
-            self.assertIsNone(rules.of(value), value)
+            self.assertIsNone(maintenance_windows.Kept.known(value), value)
+            self.assertIsNone(maintenance_windows.of(value), value)
             self.assertRaises(
-                exception.InvalidRecord, rules.Kept.read, value or '')
+                exception.InvalidRecord, maintenance_windows.Kept.read,
+                value or '')
 
     def test_the_longest_value_fits(self):
-        self.assertLessEqual(len(rules.kept(rules.Maintenance(
-            0xffffffff, 0xffffffff, 'r' * rules.REASON_LENGTH),
-            True).text()), 255)
+        longest = maintenance_windows.Maintenance(
+            0xffffffff, 0xffffffff, 'r' * maintenance_windows.REASON_LENGTH)
+        self.assertLessEqual(
+            len(maintenance_windows.kept(longest, True).text()), 255)
 
 
 class ReadTest(base.BaseTestCase):
 
     def test_dates(self):
         self.assertEqual(
-            rules.Maintenance(86399, 86400, 'why'), rules.read(
+            maintenance_windows.Maintenance(86399, 86400, 'why'),
+            maintenance_windows.read(
                 '1970-01-01', '1970-01-02T01:00:00+01:00', 'why'))
 
     def test_refused(self):
@@ -53,24 +58,27 @@ class ReadTest(base.BaseTestCase):
                 ('soon', None, ''), ('2026-01-01', 'later', ''),
                 ('2026-01-02', '2026-01-01', ''), ('2500-01-01', None, ''),
                 ('1960-01-01', None, ''),
-                ('2026-01-02', None, 'r' * (rules.REASON_LENGTH + 1))):
+                ('2026-01-02', None,
+                 'r' * (maintenance_windows.REASON_LENGTH + 1))):
             self.assertRaisesRegex(
-                exception.InvalidValue, 'Maintenance: ', rules.read, begin,
-                end, reason)
+                exception.InvalidValue, 'Maintenance: ',
+                maintenance_windows.read, begin, end, reason)
 
 
 class MomentTest(base.BaseTestCase):
 
     def test_begun(self):
         for now, begun in ((9, False), (10, True), (11, True)):
-            self.assertIs(begun, rules.Maintenance(10).has_begun(now))
+            self.assertIs(
+                begun, maintenance_windows.Maintenance(10).has_begun(now))
 
     def test_next_reboot(self):
         early, late = (datetime.datetime.fromtimestamp(
             seconds, datetime.UTC) for seconds in (5, 15))
-        there = rules.Maintenance(10)
+        there = maintenance_windows.Maintenance(10)
         for date, maintenance, expected in (
                 (None, None, None), (early, None, early),
                 (None, there, there.moment), (early, there, early),
                 (late, there, there.moment)):
-            self.assertEqual(expected, rules.next_reboot(date, maintenance))
+            self.assertEqual(
+                expected, maintenance_windows.next_reboot(date, maintenance))

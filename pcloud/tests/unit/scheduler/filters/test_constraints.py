@@ -15,7 +15,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.rules import host_resources
 from pcloud.rules.placing import attributes
-from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import constraints as constraint_rules
 from pcloud.rules.placing import machines
 from pcloud.scheduler.filters import constraints
 from pcloud.scheduler import host_attributes
@@ -85,7 +85,8 @@ class ConstraintsFilterTest(testtools.TestCase):
             data.draw(st.lists(st.tuples(sizes, st.lists(
                 st.sampled_from(them), unique_by=id) if them else st.just(
                     [])), min_size=1, max_size=6)))]
-        settings = rules.effective([('request', rules.parse(text))], {})
+        settings = constraint_rules.effective(
+            [('request', constraint_rules.parse(text))], {})
         moment = host_attributes.now()
         held = {host.uuid: data.draw(holdings) for host in hosts}
         unmet = machines.unmet(machines.wanted(settings), [
@@ -116,7 +117,7 @@ class ConstraintsFilterTest(testtools.TestCase):
         for text, expected in (('cpu=max', hosts[1:]), ('cpu=2', hosts),
                                ('cpu=3', hosts[1:]), ('', hosts)):
             spec = objects.RequestSpec(num_instances=1)
-            memo.of_request(spec).settings = rules.effective(
-                [('request', rules.parse(text))], {})
+            memo.of_request(spec).settings = constraint_rules.effective(
+                [('request', constraint_rules.parse(text))], {})
             self.assertEqual(expected, list(
                 constraints.ConstraintsFilter().passing_hosts(hosts, spec)))
