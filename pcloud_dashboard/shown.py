@@ -118,7 +118,7 @@ def free(pcloud: resources.Pcloud, resource: str) -> int | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class ShownKind:
     """What a host is, or what all hosts of a host flavor are.
 
     :ivar resources: resource class and amount, in words
@@ -128,19 +128,19 @@ class Kind:
     traits: tuple[str, ...]
 
 
-def flavor_kind(flavor: resources.HostFlavor) -> Kind | None:
+def flavor_kind(flavor: resources.HostFlavor) -> ShownKind | None:
     """Return what all hosts of a host flavor are, None where not known."""
     if flavor.resources is None:
         return None
-    return Kind(tuple((name, str(amount)) for name, amount
-                      in sorted(flavor.resources.items())),
-                flavor.traits or ())
+    return ShownKind(tuple((name, str(amount)) for name, amount
+                           in sorted(flavor.resources.items())),
+                     flavor.traits or ())
 
 
-def _host_kind(host: resources.Host) -> Kind | None:
+def _host_kind(host: resources.Host) -> ShownKind | None:
     if host.resources is None:
         return None
-    return Kind(tuple(
+    return ShownKind(tuple(
         (name, _('%(used)s of %(size)s') % {
             'used': amount['used'], 'size': amount['total']})
         for name, amount in sorted(host.resources.items())),
@@ -157,7 +157,7 @@ def quota_bar(quota: resources.Quota) -> Bar:
 
 
 @dataclasses.dataclass(frozen=True)
-class Server:
+class ShownServer:
     """A server on a host of a Pcloud.
 
     :ivar name: None for a server of another project
@@ -178,7 +178,7 @@ class Left:
     :ivar reason: what keeps the server there, None for nothing
     """
 
-    server: Server
+    server: ShownServer
     reason: str | None
 
 
@@ -200,10 +200,10 @@ class ShownHost:
     rack: int | None
     state: str
     status: str
-    servers: tuple[Server, ...] | None
+    servers: tuple[ShownServer, ...] | None
     vcpus: Bar | None
     memory: Bar | None
-    kind: Kind | None
+    kind: ShownKind | None
     next_reboot: datetime.datetime | None
     maintenance: Mapping[str, typing.Any] | None
     drain: Mapping[str, typing.Any] | None
@@ -309,7 +309,7 @@ def host(value: resources.Host, pcloud: resources.Pcloud,
         availability_zone=value.availability_zone, rack=value.rack,
         state=value.state or '', status=value.status or '',
         servers=None if value.instances is None else tuple(
-            Server(each, names.get(each)) for each in value.instances),
+            ShownServer(each, names.get(each)) for each in value.instances),
         vcpus=vcpu_bar(value, pcloud), memory=memory_bar(value, pcloud),
         kind=_host_kind(value), next_reboot=moment(value.next_reboot),
         maintenance=value.maintenance, drain=value.drain,
@@ -335,7 +335,7 @@ def _left(drain: Mapping[str, typing.Any],
         return None
     reasons = {each['server']: each['reason']
                for each in drain.get('blockers') or ()}
-    return tuple(Left(Server(each, names.get(each)), reasons.get(each))
+    return tuple(Left(ShownServer(each, names.get(each)), reasons.get(each))
                  for each in drain['remaining'])
 
 

@@ -74,7 +74,7 @@ def _timestamp(value: str, place: input_values.Place) -> float:
     return input_values.moment(value, place).timestamp()
 
 
-def _dated(servers: Sequence[workload.Server]) -> workload.Trace:
+def _dated(servers: Sequence[workload.TraceServer]) -> workload.Trace:
     """Return a trace whose times are seconds since 1970 so far."""
     begin = min(server.start for server in servers)
     return _trace(servers, begin,
@@ -82,13 +82,13 @@ def _dated(servers: Sequence[workload.Server]) -> workload.Trace:
 
 
 def _trace(
-    servers: Sequence[workload.Server], begin: float,
+    servers: Sequence[workload.TraceServer], begin: float,
     moment: datetime.datetime | None,
 ) -> workload.Trace:
     last = max(max(server.start if server.end == workload.FOREVER
                    else server.end for server in servers), begin)
     moved = [
-        workload.Server(
+        workload.TraceServer(
             server.start - begin,
             workload.FOREVER if server.end >= last else server.end - begin,
             server.size) for server in servers]
@@ -98,14 +98,14 @@ def _trace(
 
 def _servers(
     rows: Iterable[csv_tables.Row], time: Time,
-) -> Iterator[workload.Server]:
+) -> Iterator[workload.TraceServer]:
     lines: dict[str, int] = {}
     for row in rows:
         csv_tables.own_name(row, 'vmid', lines, 'server')
         yield _server(row, time)
 
 
-def _server(row: csv_tables.Row, time: Time) -> workload.Server:
+def _server(row: csv_tables.Row, time: Time) -> workload.TraceServer:
     start = time(row.text('vmcreated'), row.place('vmcreated'))
     end = workload.FOREVER
     deleted = row.text('vmdeleted')
@@ -115,7 +115,7 @@ def _server(row: csv_tables.Row, time: Time) -> workload.Server:
             raise row.place('vmdeleted').wrong(
                 deleted, f'a time that is not before vmcreated, '
                          f'{row.text("vmcreated")}, or nothing')
-    return workload.Server(start, end, workload.Size(
+    return workload.TraceServer(start, end, workload.Size(
         math.ceil(_memory(row) * 1024), math.ceil(_cores(row))))
 
 

@@ -26,7 +26,8 @@ def union(sets: Iterable[int]) -> int:
 
 
 def by_value(
-    hosts: Sequence[fleets.Host], value: Callable[[fleets.Host], Value],
+    hosts: Sequence[fleets.FleetHost],
+    value: Callable[[fleets.FleetHost], Value],
 ) -> dict[Value, int]:
     """Return ``value -> hosts with this value``."""
     numbers: dict[Value, list[int]] = {}

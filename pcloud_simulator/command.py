@@ -201,7 +201,7 @@ def _world(command: argparse.Namespace) -> replay.World:
 
 def _hosts(
     command: argparse.Namespace,
-) -> tuple[Sequence[fleets.Host], Sequence[fleets.Shape]]:
+) -> tuple[Sequence[fleets.FleetHost], Sequence[fleets.Shape]]:
     """Return the hosts of the file, and the shapes of all hosts.
 
     Hosts that are made up are not returned: their reboots depend on the trace.
@@ -232,7 +232,7 @@ def _between(
 
 
 def _trace(
-    command: argparse.Namespace, hosts: Sequence[fleets.Host],
+    command: argparse.Namespace, hosts: Sequence[fleets.FleetHost],
     shapes: Sequence[fleets.Shape],
 ) -> workload.Trace:
     if not _is_json(command.trace):
@@ -272,7 +272,7 @@ def _is_json(path: str) -> bool:
 
 def _begin(
     command: argparse.Namespace, trace: workload.Trace,
-    hosts: Sequence[fleets.Host],
+    hosts: Sequence[fleets.FleetHost],
 ) -> datetime.datetime:
     given = None if command.begin is None else input_values.moment(
         command.begin, _place('begin'))

@@ -58,7 +58,7 @@ class Shape:
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class FleetHost:
     """A host and its attributes, None where the host has no value.
 
     :ivar platform: as written
@@ -73,7 +73,7 @@ class Host:
     version: int = 0
 
 
-def read(path: str) -> tuple[Host, ...]:
+def read(path: str) -> tuple[FleetHost, ...]:
     """Read the hosts of a file in CSV.
 
     ========================  ==============================================
@@ -97,7 +97,7 @@ def read(path: str) -> tuple[Host, ...]:
 
     :raises: `exception.InvalidValue`, `exception.InputUnreadable`
     """
-    hosts: list[Host] = []
+    hosts: list[FleetHost] = []
     lines: dict[str, int] = {}
     for row in csv_tables.rows(path, REQUIRED):
         name = csv_tables.own_name(row, 'host', lines, 'host')
@@ -108,8 +108,8 @@ def read(path: str) -> tuple[Host, ...]:
     return tuple(hosts)
 
 
-def _host(name: str, row: csv_tables.Row) -> Host:
-    return Host(
+def _host(name: str, row: csv_tables.Row) -> FleetHost:
+    return FleetHost(
         name,
         Shape(row.whole('vcpus'), row.whole('memory_mb'),
               _optional(row, 'disk_gb', row.whole) or 0,
@@ -150,7 +150,7 @@ def _attribute(row: csv_tables.Row, column: str, name: str) -> Any:
     return _optional(row, column, read_)
 
 
-def _check_kind(row: csv_tables.Row, hosts: Sequence[Host]) -> None:
+def _check_kind(row: csv_tables.Row, hosts: Sequence[FleetHost]) -> None:
     """Check that all versions are stamps, or all are dotted.
 
     :raises: `exception.InvalidValue`
@@ -167,7 +167,7 @@ def _check_kind(row: csv_tables.Row, hosts: Sequence[Host]) -> None:
 def make(
     count: int, shapes: Sequence[Shape], begin: datetime.datetime,
     seconds: float,
-) -> tuple[Host, ...]:
+) -> tuple[FleetHost, ...]:
     """Make up hosts, a quarter with each of four platforms.
 
     :param shapes: the shapes of the hosts in turn
@@ -175,16 +175,16 @@ def make(
     :param seconds: how long the trace is
     """
     return tuple(
-        Host(f'host-{number + 1}', shapes[number % len(shapes)],
-             PLATFORMS[platform],
-             None if platform == len(REBOOTS) else
-             begin + datetime.timedelta(seconds=round(seconds * (
-                 REBOOTS[platform] + _APART * (number % _GROUPS)))))
+        FleetHost(f'host-{number + 1}', shapes[number % len(shapes)],
+                  PLATFORMS[platform],
+                  None if platform == len(REBOOTS) else
+                  begin + datetime.timedelta(seconds=round(seconds * (
+                      REBOOTS[platform] + _APART * (number % _GROUPS)))))
         for number in range(count)
         for platform in [number * len(PLATFORMS) // count])
 
 
-def platforms(hosts: Iterable[Host]) -> list[str]:
+def platforms(hosts: Iterable[FleetHost]) -> list[str]:
     """Return the platforms of hosts, from old to new."""
     return sorted({host.platform for host in hosts if host.platform},
                   key=attributes.platform)

@@ -38,7 +38,7 @@ def _platforms(values: Sequence[str | None]) -> list[float]:
 
 
 # Weigher to what it looks at, and its scores before Nova normalises them.
-_OF_VALUES: dict[str, tuple[Callable[[fleets.Host], Any], Scores]] = {
+_OF_VALUES: dict[str, tuple[Callable[[fleets.FleetHost], Any], Scores]] = {
     weight_sets.HYPERVISOR: (lambda host: host.version, lambda values: values),
     weight_sets.PLATFORM: (lambda host: host.platform, _platforms),
     weight_sets.HARDWARE: (
@@ -60,7 +60,7 @@ class HostScores:
     """
 
     def __init__(
-        self, hosts: Sequence[fleets.Host], weights: weight_sets.Weights,
+        self, hosts: Sequence[fleets.FleetHost], weights: weight_sets.Weights,
         begin: datetime.datetime, bucket: datetime.timedelta,
     ) -> None:
         self._weighers: list[_ByValue | _ByReboot] = [
@@ -88,7 +88,7 @@ class HostScores:
         return sorted(found, key=lambda part: -part[1])
 
 
-def in_order(hosts: Sequence[fleets.Host]) -> list[fleets.Host]:
+def in_order(hosts: Sequence[fleets.FleetHost]) -> list[fleets.FleetHost]:
     """Return hosts by the date of the reboot; hosts without a date first."""
     first = datetime.datetime.min.replace(tzinfo=datetime.UTC)
     return sorted(hosts, key=lambda host: host.reboot or first)
@@ -125,7 +125,7 @@ class _ByReboot:
     """
 
     def __init__(
-        self, hosts: Sequence[fleets.Host], begin: datetime.datetime,
+        self, hosts: Sequence[fleets.FleetHost], begin: datetime.datetime,
         bucket: datetime.timedelta, weight: float,
     ) -> None:
         self._of_host = [host.reboot for host in hosts]

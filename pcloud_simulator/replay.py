@@ -45,7 +45,7 @@ class World:
     """
 
     trace: workload.Trace
-    hosts: Sequence[fleets.Host]
+    hosts: Sequence[fleets.FleetHost]
     begin: datetime.datetime
     bucket: datetime.timedelta
     seed: int
@@ -154,7 +154,7 @@ def run(world: World, weights: weight_sets.Weights) -> Outcome:
 
 
 def _events(
-    world: World, hosts: Sequence[fleets.Host],
+    world: World, hosts: Sequence[fleets.FleetHost],
 ) -> Iterator[tuple[float, int, int]]:
     """Yield moments, kinds of events, and numbers of hosts or servers."""
     length = world.trace.seconds
@@ -215,7 +215,7 @@ class _Replay:
         if server.end < workload.FOREVER:
             heapq.heappush(self._ends, (server.end, host, number))
 
-    def _host(self, server: workload.Server) -> int | None:
+    def _host(self, server: workload.TraceServer) -> int | None:
         known = self._numbers.get(server.host or '')
         if known is not None:
             return known

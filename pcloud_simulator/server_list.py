@@ -265,12 +265,12 @@ def _age(
 
 def _generations(
     first: Running, seconds: float, lifetime: float, chance: random.Random,
-) -> Iterator[workload.Server]:
+) -> Iterator[workload.TraceServer]:
     """Yield a server, and the servers that follow the server one by one."""
     start, host = 0.0, first.host or None
     while start < seconds:
         end = start + chance.expovariate(1 / lifetime)
-        yield workload.Server(
+        yield workload.TraceServer(
             start, workload.FOREVER if end >= seconds else end, first.size,
             host)
         start, host = end, None

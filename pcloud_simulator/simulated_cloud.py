@@ -74,7 +74,7 @@ class SimulatedCloud:
     """
 
     def __init__(
-        self, hosts: Sequence[fleets.Host], weights: weight_sets.Weights,
+        self, hosts: Sequence[fleets.FleetHost], weights: weight_sets.Weights,
         begin: datetime.datetime, bucket: datetime.timedelta,
     ) -> None:
         """Make a cloud without servers.

@@ -19,7 +19,7 @@ class Size:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Server:
+class TraceServer:
     """A server of a trace.
 
     :ivar start: seconds since the trace began; 0 for a server that was there
@@ -46,7 +46,7 @@ class Trace:
     :ivar notes: sentences about what was left out
     """
 
-    servers: tuple[Server, ...]
+    servers: tuple[TraceServer, ...]
     seconds: float
     begin: datetime.datetime | None
     notes: tuple[str, ...] = ()

@@ -193,7 +193,7 @@ def _check_closed(known: row_checks.Known) -> Iterator[findings.Finding]:
     for aggregate in known.aggregates:
         values |= names.maintenances(aggregate.metadata)
     for host in sorted(closed_services.hosts(known.context)):
-        kept = maintenance_windows.Kept.known(values.get(host))
+        kept = maintenance_windows.KeptMaintenance.known(values.get(host))
         if kept is None or not kept.open and not (
                 kept.maintenance and kept.maintenance.has_begun(
                     timeutils.utcnow_ts())):

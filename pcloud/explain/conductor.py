@@ -34,7 +34,7 @@ _NOT_RIGHT = (nova_exception.Invalid,
 
 
 @dataclasses.dataclass(frozen=True)
-class Refused:
+class RequestRefused:
     """The answer of a request filter that ends a request.
 
     :ivar rule: the name of the request filter
@@ -140,7 +140,7 @@ def narrow(
 
 def refusals(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
-) -> list[Refused]:
+) -> list[RequestRefused]:
     """Ask all request filters, as `narrow`, and go on after a refusal.
 
     nova-scheduler stops at the first refusal.
@@ -151,5 +151,5 @@ def refusals(
         try:
             filter_(context, spec)
         except nova_exception.RequestFilterFailed as error:
-            results.append(Refused(filter_.__name__, reason(error)))
+            results.append(RequestRefused(filter_.__name__, reason(error)))
     return results

@@ -78,7 +78,7 @@ class Explanation:
     """
 
     spec: objects.RequestSpec
-    refusals: Sequence[conductor.Refused]
+    refusals: Sequence[conductor.RequestRefused]
     nodes: int
     no_such_host: str | None = None
     left_out: Sequence[offers.Node] = ()

@@ -74,7 +74,7 @@ class Move:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class DrainPlan:
     """What becomes of the servers of drained hosts.
 
     :ivar moves: the servers that can be moved, in order
@@ -96,7 +96,7 @@ class Plan:
 def read(
     context: nova_context.RequestContext, pcloud_id: str,
     drained: Sequence[Drained],
-) -> Plan:
+) -> DrainPlan:
     """Plan the moves of the servers of drained hosts.
 
     The number of queries does not depend on the number of hosts and servers,
@@ -116,7 +116,7 @@ def read(
     places = _places(context, uuid, pcloud, known, {
         case.uuid: case.need for case in cases
         if case.need is not None and not case.drain.is_overdue(now)})
-    return Plan(
+    return DrainPlan(
         _moves(cases, places or {}, now),
         {host: [blocker for case in cases if case.host == host
                 if (blocker := case.blocker(places, now)) is not None]
@@ -232,7 +232,7 @@ def _cases(
                 its is not None and hints.PCLOUD not in its.hints)
 
 
-def is_under_way(state: blocker_rules.Server) -> bool:
+def is_under_way(state: blocker_rules.ServerState) -> bool:
     """Whether a server is being moved."""
     return state.task_state in past_moves.SETTING_OFF or (
         blocker_rules.why(state) or ('',))[0] == blocker_rules.MIGRATION

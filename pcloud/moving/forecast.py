@@ -74,7 +74,7 @@ def _drained(
             if drain.move != draining.NONE]
 
 
-def _with_blockers(host: hosts.Host, plan: drain_plan.Plan) -> hosts.Host:
+def _with_blockers(host: hosts.Host, plan: drain_plan.DrainPlan) -> hosts.Host:
     found = plan.blockers.get(host.compute.host)
     if host.occupied is None or found is None:
         return host

@@ -168,7 +168,7 @@ def _do(
     """
     now = timeutils.utcnow_ts()
     parsed = [(row, kept) for row in there
-              if (kept := maintenance_windows.Kept.known(row.value))
+              if (kept := maintenance_windows.KeptMaintenance.known(row.value))
               is not None]
     begun = [row for row, kept in parsed
              if kept.maintenance and kept.maintenance.has_begun(now)]
@@ -233,7 +233,7 @@ def reopen(context: nova_context.RequestContext, host: str) -> bool:
 
 def _open(
     context: nova_context.RequestContext, row: maintenance_rows.Kept,
-    kept: maintenance_windows.Kept,
+    kept: maintenance_windows.KeptMaintenance,
 ) -> None:
     """Enable a compute service that a maintenance has disabled.
 

@@ -90,9 +90,9 @@ class Bundle:
     missing: Collection[str]
 
     @property
-    def kinds(self) -> tuple[fitting.Kind, ...]:
+    def kinds(self) -> tuple[fitting.ServerKind, ...]:
         """The entries as they are packed."""
-        return tuple(fitting.Kind(
+        return tuple(fitting.ServerKind(
             {name: amount for name, amount
              in self.needs[entry.key].amounts.items() if amount},
             entry.count, entry.apart) for entry in self.entries)

@@ -39,7 +39,7 @@ _ASKED = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class HelpfulChange:
     """A change to make room for at least one server.
 
     :ivar change: a word of `CHANGES`
@@ -55,8 +55,8 @@ class Change:
 
 def find(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    flavor: objects.Flavor, explanation: obstacles.Explanation,
-) -> list[Change]:
+    flavor: objects.Flavor, explanation: obstacles.FlavorFit,
+) -> list[HelpfulChange]:
     """Return the changes to make room, the smallest change first.
 
     The list is empty when there is room, or when no change helps. Placement is
@@ -70,7 +70,7 @@ def find(
             *_flavor(context, flavor, explanation)]
 
 
-def _hosts(explanation: obstacles.Explanation) -> Iterator[Change]:
+def _hosts(explanation: obstacles.FlavorFit) -> Iterator[HelpfulChange]:
     """Yield the changes to let hosts with room take servers."""
     curable = [host_room for host_room in explanation.hosts
                if host_room.would_fit and
@@ -85,17 +85,18 @@ def _hosts(explanation: obstacles.Explanation) -> Iterator[Change]:
         until = ('until it comes up' if status == 'down' else
                  'until its maintenance ends')
         if host_room.host.state != access.DISABLED:
-            yield Change(WAIT, name, f'wait for {name}, {until}')
+            yield HelpfulChange(WAIT, name, f'wait for {name}, {until}')
         elif status == 'up':
-            yield Change(ENABLE, name, f'enable {name}')
+            yield HelpfulChange(ENABLE, name, f'enable {name}')
         else:
-            yield Change(ENABLE, name, f'enable {name} and wait {until}')
+            yield HelpfulChange(
+                ENABLE, name, f'enable {name} and wait {until}')
 
 
 def _new_host(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    explanation: obstacles.Explanation,
-) -> Iterator[Change]:
+    explanation: obstacles.FlavorFit,
+) -> Iterator[HelpfulChange]:
     """Yield the cheapest host flavor with room on a free host."""
     pools = sorted(isolation.pool_uuids())
     if not pools:
@@ -121,7 +122,7 @@ def _new_host(
     if useful:
         best = min(useful, key=lambda host_flavor: (
             host_flavor.units, host_flavor.id))
-        yield Change(ADD_HOST, best.id, _words(best, units))
+        yield HelpfulChange(ADD_HOST, best.id, _words(best, units))
 
 
 def _has_room(
@@ -154,8 +155,8 @@ def _words(
 
 def _flavor(
     context: nova_context.RequestContext, flavor: objects.Flavor,
-    explanation: obstacles.Explanation,
-) -> Iterator[Change]:
+    explanation: obstacles.FlavorFit,
+) -> Iterator[HelpfulChange]:
     """Yield the largest smaller flavor that a host would take now.
 
     Of servers that need parts of hosts amounts do not tell enough.
@@ -173,8 +174,9 @@ def _flavor(
     if smaller:
         best = max(smaller, key=lambda other: (
             other.memory_mb, other.vcpus, other.root_gb, other.flavorid))
-        yield Change(FLAVOR, best.flavorid,
-                     f'start a server of flavor {best.name}, which fits')
+        yield HelpfulChange(
+            FLAVOR, best.flavorid,
+            f'start a server of flavor {best.name}, which fits')
 
 
 def _is_smaller(flavor: objects.Flavor, other: objects.Flavor) -> bool:
@@ -185,7 +187,7 @@ def _is_smaller(flavor: objects.Flavor, other: objects.Flavor) -> bool:
 
 
 def _fits(
-    explanation: obstacles.Explanation, flavor: objects.Flavor,
+    explanation: obstacles.FlavorFit, flavor: objects.Flavor,
     nodes: Iterable[computes.Node],
 ) -> bool:
     """Whether any node has room for a flavor in place of the asked flavor."""

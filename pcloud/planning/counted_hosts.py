@@ -42,7 +42,7 @@ class Counted:
     """
 
     there: Sequence[hosts.Host]
-    packed: Sequence[fitting.Host]
+    packed: Sequence[fitting.TargetHost]
     states: Sequence[host_manager.HostState]
     doubts: Sequence[str]
     silent: Sequence[str]
@@ -79,11 +79,12 @@ def read(
         found = free.get(host.node.uuid or '', capacity.Host({}, frozenset()))
         state = state_of[host.node.uuid]
         doubts += [*bundle.doubts(found), *parts.doubts(state)]
-        packed.append(parts.packed(bundle.kinds, state, found, fitting.Host(
-            bundle.amounts(found),
-            new_hosts.largest(host.node.vcpus, host.node.memory_mb,
-                              host.node.disk_gb),
-            bundle.refused(found.traits, host.compute.host, kept))))
+        packed.append(parts.packed(
+            bundle.kinds, state, found, fitting.TargetHost(
+                bundle.amounts(found),
+                new_hosts.largest(host.node.vcpus, host.node.memory_mb,
+                                  host.node.disk_gb),
+                bundle.refused(found.traits, host.compute.host, kept))))
     return Counted(
         counted, packed, states, list(dict.fromkeys(doubts)),
         [host.name for host in able if not host.compute.answered or

@@ -134,9 +134,10 @@ class Hosts:
         return ways or ()
 
     def packed(
-        self, kinds: Sequence[fitting.Kind], state: host_manager.HostState,
-        found: capacity.Host, host: fitting.Host,
-    ) -> fitting.Host:
+        self, kinds: Sequence[fitting.ServerKind],
+        state: host_manager.HostState,
+        found: capacity.Host, host: fitting.TargetHost,
+    ) -> fitting.TargetHost:
         """Return a host with the servers that it takes together.
 
         :param found: what Placement has free on the host

@@ -46,7 +46,7 @@ _NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
 
 
 @dataclasses.dataclass(frozen=True)
-class Refused:
+class RefusedServer:
     """A server that no host of the Pcloud takes again.
 
     :ivar server: the uuid
@@ -87,7 +87,7 @@ class Servers:
 
     groups: Sequence[Group]
     bundle: bundles.Bundle
-    refused: Mapping[str, Sequence[Refused]]
+    refused: Mapping[str, Sequence[RefusedServer]]
     strange: Mapping[str, int]
 
 
@@ -126,7 +126,7 @@ class _Found:
         self._kept: dict[str, request_specs.Kept] = {}
         self._there: dict[str, list[tuple[str, str]]] = {}
         self._numbers: dict[str, dict[str, int]] = {}
-        self._refused: dict[str, list[Refused]] = {}
+        self._refused: dict[str, list[RefusedServer]] = {}
         self._strange: dict[str, int] = {}
 
     def add(
@@ -149,7 +149,8 @@ class _Found:
         self._there.setdefault(key, []).append((server, host))
 
     def _refuse(self, server: str, host: str, reason: str) -> None:
-        self._refused.setdefault(host, []).append(Refused(server, reason))
+        self._refused.setdefault(host, []).append(
+            RefusedServer(server, reason))
 
     def _wrong(self, kept: request_specs.Kept) -> str | None:
         """Return why the Pcloud does not take a server, None when it does."""

@@ -61,7 +61,7 @@ class _Offer:
     """A host flavor with what one of its hosts would take."""
 
     flavor: free_hosts.HostFlavor
-    host: fitting.Host
+    host: fitting.TargetHost
     free: int
 
 
@@ -192,8 +192,8 @@ def _offers(
 def _with_parts(
     parts: host_parts.Hosts, bundle: bundles.Bundle,
     state: host_manager.HostState | None, there: Sequence[capacity.Host],
-    host: fitting.Host,
-) -> fitting.Host:
+    host: fitting.TargetHost,
+) -> fitting.TargetHost:
     """Return what a new host takes, with its parts.
 
     The parts are those of the first of the free hosts.
@@ -238,7 +238,7 @@ def _offer(
         ratio = ratios.get(name)
         free[name] = amount if ratio is None else int(
             min(amount, sizes[name], usable.get(name, amount)) * ratio)
-    return _Offer(supply.flavor, fitting.Host(free, sizes, refused),
+    return _Offer(supply.flavor, fitting.TargetHost(free, sizes, refused),
                   len(supply.free_in(None)))
 
 

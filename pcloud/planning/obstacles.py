@@ -85,7 +85,7 @@ class HostRoom:
 
 
 @dataclasses.dataclass(frozen=True)
-class Explanation:
+class FlavorFit:
     """How many servers of a flavor a Pcloud takes, and why not more.
 
     :ivar left: ``uuid of the node -> free resources``
@@ -113,7 +113,7 @@ class Explanation:
 def explain(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, domain: str | None,
-) -> Explanation:
+) -> FlavorFit:
     """Return the obstacles to servers of a flavor in a Pcloud.
 
     The servers belong to the owner, without hints and with an image without
@@ -142,7 +142,7 @@ def explain(
     seen = _Seen(access_of(context, pcloud), need, free, offered, rooms)
     host_rooms = [_host(seen, host) for host in there]
     filtered, not_explained = _filtered(host_rooms, states, spec)
-    return Explanation(
+    return FlavorFit(
         spec, need, tuple(
             dataclasses.replace(host_room, in_the_way=(
                 *host_room.in_the_way,
@@ -167,12 +167,13 @@ def _rooms(
     """
     if not needed.of:
         return None, True
-    parts, kind = host_parts.Hosts(needed), fitting.Kind(need.amounts, _MANY)
+    parts = host_parts.Hosts(needed)
+    kind = fitting.ServerKind(need.amounts, _MANY)
     packed = {}
     for state in states:
         found = free.get(state.uuid, capacity.Host({}, frozenset()))
         packed[state.uuid] = parts.packed(
-            [kind], state, found, fitting.Host({
+            [kind], state, found, fitting.TargetHost({
                 name: sum(max(each, 0) for each in amounts)
                 for name, amounts in found.free.items()}))
     return ({uuid: fitting.room(kind, 0, host)

@@ -220,7 +220,7 @@ class _Making:
         made = [self._host(host, place, host.compute.host in new_on,
                            host.name not in pinned_on)
                 for place, host in enumerate(self._hosts)]
-        kinds = [relocation.Kind(
+        kinds = [relocation.MovableKind(
             dict(amounts), tuple(map(len, servers)), refused)
             for (amounts, refused), servers in sorted(
                 self._kinds.items(), key=lambda pair: (
@@ -249,7 +249,7 @@ class _Making:
     def _host(
         self, host: hosts.Host, place: int, takes_new: bool,
         is_unpinned: bool,
-    ) -> relocation.Host:
+    ) -> relocation.MovingHost:
         found = self._there(host)
         free = {name: amount for name in self._classes() if (
             amount := self._free_of(name, host, found)) is not None}
@@ -258,7 +258,7 @@ class _Making:
             host.node.hypervisor_hostname))
         is_empty = not host.instances and not self._reader.found.get(
             host.compute.host)
-        return relocation.Host(
+        return relocation.MovingHost(
             free, new_hosts.largest(host.node.vcpus, host.node.memory_mb,
                                     host.node.disk_gb),
             is_open and not obstacles.status(host) and
@@ -298,5 +298,5 @@ def _amounts(need: capacity.Need) -> tuple[tuple[str, int], ...]:
                         in need.amounts.items() if amount))
 
 
-def _key(kind: relocation.Kind) -> tuple:
+def _key(kind: relocation.MovableKind) -> tuple:
     return tuple(sorted(kind.amounts.items())), kind.refused

@@ -42,7 +42,7 @@ _TURNS = (names.MOVING_TURN, names.GROWTH_TURN, names.REBALANCE_STOPPED)
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class RebalanceGoal:
     """What a plan is for.
 
     :ivar move: `draining.LIVE`, or `draining.ANY` where stopped servers are
@@ -134,7 +134,7 @@ class Proposal:
 
 def propose(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    question: Question,
+    question: RebalanceGoal,
 ) -> Proposal:
     """Return the best plan found, and write nothing.
 
@@ -151,7 +151,7 @@ def propose(
 
 def begin(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    question: Question, valid_for: str,
+    question: RebalanceGoal, valid_for: str,
 ) -> Proposal:
     """Have the servers of a plan moved, in one change.
 
@@ -195,8 +195,9 @@ def end(
 
 
 def _proposal(
-    pcloud: pclouds.Pcloud, question: Question, layout: pcloud_layout.Layout,
-    plan: relocation.Plan,
+    pcloud: pclouds.Pcloud, question: RebalanceGoal,
+    layout: pcloud_layout.Layout,
+    plan: relocation.Relocation,
 ) -> Proposal:
     steps = _server_moves(layout, plan.steps)
     return Proposal(
@@ -242,7 +243,8 @@ def _state(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fingerprint(
-    pcloud: pclouds.Pcloud, question: Question, layout: pcloud_layout.Layout,
+    pcloud: pclouds.Pcloud, question: RebalanceGoal,
+    layout: pcloud_layout.Layout,
 ) -> str:
     # Nobody who guesses the names in the metadata knows the uuid.
     text = json.dumps([pcloud.aggregate.uuid, str(question), layout.facts,
@@ -250,7 +252,7 @@ def _fingerprint(
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _encoded(question: Question, plan: relocation.Plan) -> str:
+def _encoded(question: RebalanceGoal, plan: relocation.Relocation) -> str:
     """Return a question and a plan as text, which `_decoded` reads."""
     text = json.dumps(
         [question.members, plan.reached, plan.exact, plan.steps],
@@ -264,13 +266,13 @@ def asked(valid_for: str) -> object:
     Users may write any text, so any members may be returned.
 
     :param valid_for: as of `Proposal`
-    :returns: as `Question.members`
+    :returns: as `RebalanceGoal.members`
     """
     found = _decoded(valid_for.partition('.')[2])
     return None if found is None else found[0]
 
 
-def _decoded(text: str) -> tuple[object, relocation.Plan] | None:
+def _decoded(text: str) -> tuple[object, relocation.Relocation] | None:
     """Read a question and a plan, None for a text that is no plan.
 
     Users may write any text. What is read is checked by the caller.
@@ -279,7 +281,7 @@ def _decoded(text: str) -> tuple[object, relocation.Plan] | None:
         unpacker = zlib.decompressobj()
         data = unpacker.decompress(base64.urlsafe_b64decode(text), LONGEST)
         question, reached, exact, steps = json.loads(data)
-        return question, relocation.Plan(tuple(
+        return question, relocation.Relocation(tuple(
             tuple(relocation.Move(*map(int, move)) for move in step)
             for step in steps), bool(reached), bool(exact))
     except (binascii.Error, zlib.error, ValueError, TypeError,
@@ -288,9 +290,10 @@ def _decoded(text: str) -> tuple[object, relocation.Plan] | None:
 
 
 def _planned(
-    pcloud: pclouds.Pcloud, question: Question, layout: pcloud_layout.Layout,
+    pcloud: pclouds.Pcloud, question: RebalanceGoal,
+    layout: pcloud_layout.Layout,
     valid_for: str,
-) -> relocation.Plan:
+) -> relocation.Relocation:
     """Return the plan in `valid_for`, checked.
 
     :raises: `exception.RebalanceOutdated`
@@ -305,7 +308,8 @@ def _planned(
 
 
 def _is_right(
-    layout: pcloud_layout.Layout, question: Question, plan: relocation.Plan,
+    layout: pcloud_layout.Layout, question: RebalanceGoal,
+    plan: relocation.Relocation,
 ) -> bool:
     goal = question.goal
     places = range(len(layout.hosts))
@@ -321,7 +325,7 @@ def _is_right(
 
 def _write(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    question: Question, proposal: Proposal,
+    question: RebalanceGoal, proposal: Proposal,
 ) -> None:
     """Write what is to be moved, unless the Pcloud has changed.
 
@@ -345,7 +349,7 @@ def _write(
 
 
 def _assigned(
-    question: Question, proposal: Proposal,
+    question: RebalanceGoal, proposal: Proposal,
 ) -> Iterator[tuple[str, str]]:
     """Yield metadata keys and values of servers to be moved."""
     plan, now = secrets.token_hex(4), int(timeutils.utcnow_ts())

@@ -57,7 +57,7 @@ class Lost:
 
 
 @dataclasses.dataclass(frozen=True)
-class Refused:
+class NamedRefusal:
     """A server that no host of the Pcloud takes again.
 
     :ivar host: the owner's name of the server's host
@@ -85,7 +85,7 @@ class Rehearsal:
     lose: str
     losses: Sequence[Lost]
     more: Sequence[new_hosts.Option]
-    refused_servers: Sequence[Refused]
+    refused_servers: Sequence[NamedRefusal]
     not_explained: Sequence[str]
 
     @property
@@ -140,7 +140,7 @@ def rehearse(
     more, doubts = _more(context, pcloud, servers, there, made)
     return Rehearsal(
         lose, [_lost(made, place) for place in range(len(failures))], more, [
-            Refused(name, each.server, each.reason)
+            NamedRefusal(name, each.server, each.reason)
             for name, its in servers.refused.items() for each in its],
         [*made.unknown, *_unknown_servers(made), *(
             f'the part of the cloud with host {host.name} does not answer'

@@ -39,7 +39,7 @@ _MOST_LEFT_OUT = 10
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class BundleQuestion:
     """A bundle, and the hosts that count.
 
     :ivar include_disabled: whether hosts count that the owner has disabled
@@ -112,7 +112,7 @@ def refused(reason: str) -> Simulation:
 
 def simulate(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    question: Question,
+    question: BundleQuestion,
 ) -> Simulation:
     """Return whether a bundle fits a Pcloud, and what would make it fit.
 
@@ -141,7 +141,8 @@ def simulate(
 
 
 def _shown(
-    question: Question, there: counted_hosts.Counted, made: packing.Plan,
+    question: BundleQuestion, there: counted_hosts.Counted,
+    made: packing.Packing,
     advice: _Advice,
 ) -> Simulation:
     number = fitting.asked(question.bundle.kinds)
@@ -194,7 +195,7 @@ def _advice(
 
 
 def _opened(
-    case: losses.Case, idle: Sequence[fitting.Host],
+    case: losses.Case, idle: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
 ) -> tuple[list[int], losses.Case]:
     """Choose hosts to enable, and return the case with these hosts.
@@ -223,7 +224,7 @@ def _opened(
 
 def _able(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
-    question: Question,
+    question: BundleQuestion,
 ) -> tuple[list[hosts.Host], list[hosts.Host]]:
     """Return the hosts that count, and those that only have to be enabled.
 
@@ -260,7 +261,7 @@ def _is_open(
 
 
 def _binding(
-    kinds: Sequence[fitting.Kind], packed: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], packed: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
 ) -> tuple[list[Binding], list[str]]:
     """Return what binds, and what is not proven about that, in words."""
@@ -283,7 +284,8 @@ def _binding(
 
 
 def _placed(
-    question: Question, there: counted_hosts.Counted, made: packing.Plan,
+    question: BundleQuestion, there: counted_hosts.Counted,
+    made: packing.Packing,
 ) -> list[Placed]:
     """Return a placement, host after host, in the order to start it."""
     placed: dict[tuple[str, str], int] = {}

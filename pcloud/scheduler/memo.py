@@ -42,7 +42,7 @@ class CompiledKeys:
 
 
 @dataclasses.dataclass
-class Turn:
+class MultiCreate:
     """What a filter remembers of a multi-create.
 
     :ivar preferences: the filters with preferences that come before
@@ -95,7 +95,7 @@ class Memo:
     before: dict[tuple[str, str], tuple[Fraction, int]] | None = None
     levels: dict[str, Mapping[str, int]] = dataclasses.field(
         default_factory=dict)
-    turns: dict[str, Turn] = dataclasses.field(default_factory=dict)
+    turns: dict[str, MultiCreate] = dataclasses.field(default_factory=dict)
     counts: list[tuple[host_manager.HostState, int]] | None = None
     places: typing.Any = None
     owned: Mapping[str, int] | None = None

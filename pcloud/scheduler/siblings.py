@@ -95,14 +95,15 @@ def standings(
             for host_state in host_states]
 
 
-def turn(spec: objects.RequestSpec, filter_: str) -> memo.Turn:
+def turn(spec: objects.RequestSpec, filter_: str) -> memo.MultiCreate:
     """Return what a filter remembers of a request for several servers.
 
     :param filter_: the filter's name
     """
     request_memo = memo.of_request(spec)
     if filter_ not in request_memo.turns:
-        request_memo.turns[filter_] = memo.Turn(tuple(request_memo.levels))
+        request_memo.turns[filter_] = memo.MultiCreate(
+            tuple(request_memo.levels))
     return request_memo.turns[filter_]
 
 

@@ -27,7 +27,7 @@ from pcloud.client import v1
 
 
 def follow(client: v1.Client, names: Iterable[str],
-           report: Callable[[str], object]) -> list[scaling.Change]:
+           report: Callable[[str], object]) -> list[scaling.UnitChange]:
     """List the project's servers, and do what is due for some services.
 
     No server is waited for. Missing units are started. A superfluous
@@ -63,12 +63,12 @@ class _Look:
         self._client = client
         self._nova = client.servers
         # The id of a new unit -> the unit, and the text about the unit.
-        self._added: dict[str, tuple[scaling.Change, str]] = {}
-        self._removed: list[tuple[scaling.Change, str]] = []
+        self._added: dict[str, tuple[scaling.UnitChange, str]] = {}
+        self._removed: list[tuple[scaling.UnitChange, str]] = []
         self._undone: list[str] = []
 
     @property
-    def changes(self) -> list[scaling.Change]:
+    def changes(self) -> list[scaling.UnitChange]:
         """The units added or removed for good."""
         return [change for change, _ in (*self._added.values(),
                                          *self._removed)]
@@ -146,7 +146,7 @@ class _Look:
         """
         _check_model(all_services, scaled)
         model = scaled.model
-        kind = checks.Kind(
+        kind = checks.UnitKind(
             scaled.service, servers.Image(model.image_id),
             self._nova.find_flavor(model.flavor))
         yield from scaling.groups(
@@ -159,7 +159,7 @@ class _Look:
         :raises exceptions.ClientError: when the unit cannot be started
         """
         problems = checks.Problems()
-        kind = checks.Kind(scaled.service, planned.image, planned.flavor)
+        kind = checks.UnitKind(scaled.service, planned.image, planned.flavor)
         checks.check_room_beside(self._client, [kind], anchor, problems)
         if problems.texts:
             raise checks.DeploymentRefused('; '.join(problems.texts))
@@ -168,8 +168,8 @@ class _Look:
             planned.networks, planned.hints,
             services.dated(planned.metadata))
         self._added[server_id] = (
-            scaling.Change(scaled.service, planned.name, server_id,
-                           scaling.ADDED),
+            scaling.UnitChange(scaled.service, planned.name, server_id,
+                               scaling.ADDED),
             f'{planned.name} is started beside {anchor.name}'
             f'{_without_key_pair(scaled.model)}')
 

@@ -38,7 +38,7 @@ def run(interval: float, end: threading.Event) -> None:
 
 
 def _follow(interval: float, end: threading.Event) -> None:
-    memory = scaled_services.Memory()
+    memory = scaled_services.PassMemory()
     try:
         _repeat(functools.partial(passes.services, memory=memory),
                 interval, end)

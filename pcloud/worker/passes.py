@@ -37,7 +37,7 @@ def once(context: nova_context.RequestContext) -> bool:
     :returns: whether no part of the cloud was away
     """
     return all([hosts(context),
-                services(context, scaled_services.Memory())])
+                services(context, scaled_services.PassMemory())])
 
 
 def hosts(context: nova_context.RequestContext) -> bool:
@@ -46,7 +46,7 @@ def hosts(context: nova_context.RequestContext) -> bool:
 
 
 def services(
-    context: nova_context.RequestContext, memory: scaled_services.Memory,
+    context: nova_context.RequestContext, memory: scaled_services.PassMemory,
 ) -> bool:
     """Do what is due for scaled services, as `once`."""
     def _follow(context: nova_context.RequestContext) -> None:

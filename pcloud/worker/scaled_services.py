@@ -68,7 +68,7 @@ class _Tried:
 
 
 @dataclasses.dataclass
-class Memory:
+class PassMemory:
     """What a worker remembers, so that the next pass costs less.
 
     A worker that has forgotten all does the same, at more cost.
@@ -82,7 +82,7 @@ class Memory:
     tried: dict[str, _Tried] = dataclasses.field(default_factory=dict)
 
 
-def follow(context: nova_context.RequestContext, memory: Memory) -> None:
+def follow(context: nova_context.RequestContext, memory: PassMemory) -> None:
     """Let the scaled services of all projects follow services.
 
     The queries of `scaled_servers.read` where nothing is due. What cannot be
@@ -114,7 +114,7 @@ def _is_time(tried: _Tried | None, items: frozenset[_Item]) -> bool:
 
 
 def _looked(
-    memory: Memory, project: str, items: frozenset[_Item],
+    memory: PassMemory, project: str, items: frozenset[_Item],
 ) -> bool:
     """Look after a project; return whether no part of the cloud was away."""
     tried = memory.tried.get(project)

@@ -24,12 +24,12 @@ def forecast(drain: Mapping[str, typing.Any],
     reasons = {each['server']: each['reason']
                for each in drain.get('blockers') or ()}
     return shown.stuck(drain) + ([
-        _sentence(shown.Server(each, names.get(each)), hosts.get(each),
+        _sentence(shown.ShownServer(each, names.get(each)), hosts.get(each),
                   reasons.get(each)) for each in drain['remaining']
     ] or [_('The host is empty.')])
 
 
-def _sentence(server: shown.Server, host: str | None,
+def _sentence(server: shown.ShownServer, host: str | None,
               reason: str | None) -> str:
     if host is not None:
         return _('%(server)s moves, for example to %(host)s.') % {

@@ -11,7 +11,7 @@ from pcloud_sandbox.stories import boxes
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class ComputeHost:
     """A host as the administrator sees the host.
 
     :ivar pool: the host flavor in whose pool the host is, or None
@@ -26,7 +26,7 @@ class Host:
     servers: tuple[str, ...]
 
 
-def draw(teller: narrator.Narrator) -> dict[str, Host]:
+def draw(teller: narrator.Narrator) -> dict[str, ComputeHost]:
     """Print who may use which host, and the servers of each host.
 
     :returns: host name -> host
@@ -37,7 +37,7 @@ def draw(teller: narrator.Narrator) -> dict[str, Host]:
     return found
 
 
-def picture(found: dict[str, Host]) -> list[str]:
+def picture(found: dict[str, ComputeHost]) -> list[str]:
     """Return the lines of a picture of hosts.
 
     :param found: host name -> host
@@ -45,7 +45,7 @@ def picture(found: dict[str, Host]) -> list[str]:
     return boxes.drawn(_boxes(found))
 
 
-def _boxes(found: dict[str, Host]) -> Iterator[boxes.Box]:
+def _boxes(found: dict[str, ComputeHost]) -> Iterator[boxes.Box]:
     grouped: dict[str, list[str]] = {}
     for name, host in sorted(found.items(), key=_order):
         grouped.setdefault(_title(host), []).append(' '.join(
@@ -55,12 +55,12 @@ def _boxes(found: dict[str, Host]) -> Iterator[boxes.Box]:
         yield boxes.Box(title, items)
 
 
-def _order(item: tuple[str, Host]) -> tuple[str, str, str]:
+def _order(item: tuple[str, ComputeHost]) -> tuple[str, str, str]:
     name, host = item
     return host.pcloud or '', host.pool or '', name
 
 
-def _title(host: Host) -> str:
+def _title(host: ComputeHost) -> str:
     if host.pcloud is not None:
         return f'Pcloud {host.pcloud}'
     if host.pool is not None:
@@ -68,7 +68,7 @@ def _title(host: Host) -> str:
     return 'for everybody'
 
 
-def _hosts(admin: administrator.Administrator) -> dict[str, Host]:
+def _hosts(admin: administrator.Administrator) -> dict[str, ComputeHost]:
     pools = _pools(admin)
     pclouds = _pclouds(admin)
     servers = _servers(admin)
@@ -77,8 +77,8 @@ def _hosts(admin: administrator.Administrator) -> dict[str, Host]:
     for service in answer['services']:
         name = service['host']
         pcloud, alias = pclouds.get(name, (None, None))
-        found[name] = Host(pools.get(name), pcloud, alias,
-                           tuple(servers.get(name, ())))
+        found[name] = ComputeHost(pools.get(name), pcloud, alias,
+                                  tuple(servers.get(name, ())))
     return found
 
 

@@ -31,7 +31,7 @@ class Occupant:
     """
 
     uuid: str
-    state: blockers.Server
+    state: blockers.ServerState
     since: datetime.datetime | None
 
 
@@ -92,7 +92,7 @@ def _joined(
             *((row.source_compute, row.dest_compute) for row in own))
         begun = [row.created_at for row in own if row.created_at is not None]
         occupant = Occupant(
-            server.uuid, blockers.Server(
+            server.uuid, blockers.ServerState(
                 server.vm_state or '', server.task_state, bool(server.locked),
                 tuple(row.status or '' for row in own),
                 power_state.STATE_MAP.get(server.power_state, 'unknown')),

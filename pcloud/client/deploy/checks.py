@@ -33,7 +33,7 @@ class DeploymentRefused(exceptions.ClientError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class UnitKind:
     """The image and the flavor of the units of a service."""
 
     service: str
@@ -82,7 +82,7 @@ class Problems:
 
 
 def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
-              image: str, flavor: str, problems: Problems) -> Kind | None:
+              image: str, flavor: str, problems: Problems) -> UnitKind | None:
     """Find the image and the flavor of a service.
 
     :param image: the image's id or name; likewise flavor
@@ -97,10 +97,10 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
     if None in (found_image, found_flavor):
         return None
     problems.add(_unfit(found_image, found_flavor), service)
-    return Kind(service, found_image, found_flavor)
+    return UnitKind(service, found_image, found_flavor)
 
 
-def check_quota(nova: servers.Servers, wanted: Iterable[tuple[Kind, int]],
+def check_quota(nova: servers.Servers, wanted: Iterable[tuple[UnitKind, int]],
                 problems: Problems) -> None:
     """Note when new units would exceed the project's quota.
 
@@ -126,7 +126,7 @@ def check_tenant(client: v1.Client, pcloud: resources.Pcloud,
         problems.add(f'your project is not a tenant of Pcloud {pcloud.name}')
 
 
-def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
+def check_room(client: v1.Client, kinds: Sequence[UnitKind], count: int,
                pcloud: resources.Pcloud | None, parent: str | None,
                problems: Problems) -> None:
     """Note when a number of groups does not fit.
@@ -148,7 +148,7 @@ def check_room(client: v1.Client, kinds: Sequence[Kind], count: int,
         problems.add(_no_room(text, room, kinds, count))
 
 
-def check_room_beside(client: v1.Client, kinds: Sequence[Kind],
+def check_room_beside(client: v1.Client, kinds: Sequence[UnitKind],
                       anchor: servers.Server, problems: Problems) -> None:
     """Note when new units do not fit on the host of a server.
 
@@ -173,11 +173,11 @@ def _ignore_forbidden() -> contextlib.AbstractContextManager[None]:
     return contextlib.suppress(exceptions.Forbidden)
 
 
-def _group(kinds: Sequence[Kind]) -> list[str]:
+def _group(kinds: Sequence[UnitKind]) -> list[str]:
     return [str(kind.companion) for kind in kinds]
 
 
-def _no_room(text: str, room: plan_resources.Room, kinds: Sequence[Kind],
+def _no_room(text: str, room: plan_resources.Room, kinds: Sequence[UnitKind],
              count: int) -> str | None:
     if room.groups >= count:
         return None

@@ -65,7 +65,7 @@ class _Situation:
     """
 
     order: Order
-    parts: tuple[checks.Kind, ...]
+    parts: tuple[checks.UnitKind, ...]
     pcloud: resources.Pcloud | None
     services: services.Services
 
@@ -244,7 +244,7 @@ def _group(situation: _Situation, suffix: str) -> server_runs.Group:
         situation.near)
 
 
-def scaled(kind: checks.Kind, name: str, networks: object,
+def scaled(kind: checks.UnitKind, name: str, networks: object,
            anchor: servers.Server, scale_with: str,
            marks: Mapping[str, str] | None = None) -> server_runs.Group:
     """Plan a unit beside a unit of another service.
@@ -261,7 +261,7 @@ def scaled(kind: checks.Kind, name: str, networks: object,
     return server_runs.Group((planned,), (anchor,))
 
 
-def unit(kind: checks.Kind, name: str, networks: object,
+def unit(kind: checks.UnitKind, name: str, networks: object,
          pcloud_id: str | None, hints: Mapping[str, object],
          metadata: Mapping[str, str] | None = None) -> server_runs.Planned:
     """Plan a unit of a service.

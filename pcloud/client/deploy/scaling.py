@@ -30,7 +30,7 @@ FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class UnitChange:
     """A unit that was added or removed.
 
     :ivar change: "added" or "removed"; "stopped" where the removal goes on
@@ -62,24 +62,24 @@ class Scaled:
     model: servers.Server
 
 
-def added(server: servers.Server) -> Change:
+def added(server: servers.Server) -> UnitChange:
     """Describe a server as an added unit."""
     return _change(server, ADDED)
 
 
-def removed(server: servers.Server) -> Change:
+def removed(server: servers.Server) -> UnitChange:
     """Describe a server as a removed unit."""
     return _change(server, REMOVED)
 
 
-def stopped(server: servers.Server) -> Change:
+def stopped(server: servers.Server) -> UnitChange:
     """Describe a server as a stopped unit, whose removal goes on later."""
     return _change(server, STOPPED)
 
 
-def _change(server: servers.Server, change: str) -> Change:
-    return Change(server.hint(hints.SERVICE) or '', server.name,
-                  server.id, change)
+def _change(server: servers.Server, change: str) -> UnitChange:
+    return UnitChange(server.hint(hints.SERVICE) or '', server.name,
+                      server.id, change)
 
 
 def scaled_services(all_services: services.Services,
@@ -162,7 +162,7 @@ def confirmed_surplus(all_services: services.Services,
             if unit.id in seen_before]
 
 
-def groups(all_services: services.Services, kind: checks.Kind,
+def groups(all_services: services.Services, kind: checks.UnitKind,
            scaled: Scaled, networks: object) -> Iterator[server_runs.Group]:
     """Yield a group with the missing unit of each host."""
     taken = {unit.name for unit in all_services.units(scaled.service)}

@@ -25,7 +25,7 @@ class NotFollowed(exceptions.ClientError):
 
 
 def sync(client: v1.Client, service: str | None,
-         pace: waits.Pace) -> list[scaling.Change]:
+         pace: waits.Pace) -> list[scaling.UnitChange]:
     """Wait until a worker has done what is due for scaled services.
 
     A deployment that was killed counts as ended.
@@ -107,7 +107,7 @@ def _left(all_services: services.Services, names: Iterable[str]) -> str:
 
 
 def _changes(before: Iterable[servers.Server],
-             after: Iterable[servers.Server]) -> list[scaling.Change]:
+             after: Iterable[servers.Server]) -> list[scaling.UnitChange]:
     old = {unit.id: unit for unit in before}
     new = {unit.id: unit for unit in after}
     return [*(scaling.added(unit) for unit in new.values()

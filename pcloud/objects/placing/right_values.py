@@ -242,7 +242,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.REACTION_PREFIX: _record(maintenance_policies.Reaction),
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
     names.REBALANCE_PREFIX: _check_rebalance,
-    names.MAINTENANCE_PREFIX: _record(maintenance_windows.Kept),
+    names.MAINTENANCE_PREFIX: _record(maintenance_windows.KeptMaintenance),
     names.OWN_PREFIX: _check_own_ratios,
     names.DUE_PREFIX: _check_due,
     names.UNOPENED_PREFIX: _rule(forms.is_uuid, 'the id of a Pcloud'),

@@ -43,8 +43,8 @@ def show(call: api_call.Call) -> dict:
 
 
 def _view(
-    flavor: objects.Flavor, explanation: obstacles.Explanation,
-    helping: Iterable[changes.Change],
+    flavor: objects.Flavor, explanation: obstacles.FlavorFit,
+    helping: Iterable[changes.HelpfulChange],
 ) -> dict:
     """Return an explanation for the owner, with the owner's names of hosts."""
     return {'flavor': flavor.flavorid,

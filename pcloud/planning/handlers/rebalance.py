@@ -119,7 +119,7 @@ def _asked(call: api_call.Call, pcloud: pclouds.Pcloud) -> Mapping:
 
 def _question(
     call: api_call.Call, pcloud: pclouds.Pcloud, asked: Mapping,
-) -> rebalance.Question:
+) -> rebalance.RebalanceGoal:
     """Read a goal.
 
     :param asked: the query, the body, or what a plan was made for
@@ -137,7 +137,7 @@ def _question(
             'Invalid input for field/attribute goal. A flavor and a '
             f'count are for the goal {relocation.FIT}.')
     # A query has texts; to JSON's schemas 2.0 is a whole number.
-    return rebalance.Question(
+    return rebalance.RebalanceGoal(
         int(asked.get('max_moves', MOST_SERVERS)),
         asked.get('move', draining.LIVE),
         _bundle(call, pcloud, asked['flavor'], int(asked.get('count', 1)))

@@ -61,7 +61,7 @@ def ask(call: api_call.Call) -> dict:
         return {'simulate': _view(simulate.refused(
             str(error.details['reason'])))}
     return {'simulate': _view(simulate.simulate(
-        call.context, pcloud, simulate.Question(
+        call.context, pcloud, simulate.BundleQuestion(
             bundle, call.body.get('include_disabled', False),
             call.body.get('without', ()))))}
 

@@ -12,7 +12,7 @@ from pcloud.planning.programs import fitting
 
 
 def tries(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
 ) -> Iterator[fitting.Counts]:
     """Yield placements, until one has all servers; at least one.
 
@@ -28,7 +28,7 @@ def tries(
 
 
 def matched(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
 ) -> Iterator[fitting.Counts]:
     """Yield placements in which each host takes what suits it best.
 
@@ -43,7 +43,7 @@ def matched(
 
 
 def _match(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     turns: Sequence[int],
     power: float,
 ) -> fitting.Counts:
@@ -79,13 +79,15 @@ def _match(
     return tuple(map(tuple, counts))
 
 
-def _one_more(host: fitting.Host, numbers: Sequence[int], place: int) -> bool:
+def _one_more(
+    host: fitting.TargetHost, numbers: Sequence[int], place: int,
+) -> bool:
     number = numbers[place] + 1
     return host.beside(numbers, place, number) == number
 
 
 def fillings(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     order: Sequence[int],
 ) -> Iterator[fitting.Counts]:
     """Yield placements with one order of kinds; fuller hosts first, or last.
@@ -97,7 +99,8 @@ def fillings(
 
 
 def filled(
-    kinds: Sequence[fitting.Kind], host: fitting.Host, order: Sequence[int],
+    kinds: Sequence[fitting.ServerKind], host: fitting.TargetHost,
+    order: Sequence[int],
 ) -> tuple[int, ...]:
     """Return how many servers of each kind a single host takes.
 
@@ -107,7 +110,7 @@ def filled(
 
 
 def orders(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
 ) -> list[tuple[int, ...]]:
     """Return orders of the kinds to place them in, each order once.
 
@@ -127,7 +130,7 @@ def orders(
 
 
 def _turns(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
 ) -> list[tuple[int, ...]]:
     """Return orders of the hosts: the fullest first, and the emptiest."""
     totals = free_totals(kinds, hosts)
@@ -137,7 +140,7 @@ def _turns(
 
 
 def free_totals(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
 ) -> dict[str, int]:
     """Return what is free of each class on all hosts together, at least 1."""
     return {name: fitting.available(hosts, name) or 1
@@ -152,7 +155,7 @@ def _shares(
 
 
 def _fill(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     order: Iterable[int],
     turns: Sequence[int],
 ) -> fitting.Counts:
@@ -184,12 +187,14 @@ def _fill(
     return tuple(map(tuple, counts))
 
 
-def row(host: fitting.Host, names: Sequence[str]) -> list[int]:
+def row(host: fitting.TargetHost, names: Sequence[str]) -> list[int]:
     """Return what is free on a host, in the order of the classes."""
     return [max(host.free.get(name, 0), 0) for name in names]
 
 
-def _needs(kind: fitting.Kind, names: Sequence[str]) -> list[tuple[int, int]]:
+def _needs(
+    kind: fitting.ServerKind, names: Sequence[str],
+) -> list[tuple[int, int]]:
     """Return the places of the classes that a server needs, with amounts."""
     return [(index, kind.amounts[name]) for index, name in enumerate(names)
             if kind.amounts.get(name)]

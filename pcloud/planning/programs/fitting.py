@@ -16,7 +16,7 @@ Counts = tuple[tuple[int, ...], ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class ServerKind:
     """Equal servers.
 
     :ivar amounts: ``resource class -> amount`` of each server, without
@@ -31,7 +31,7 @@ class Kind:
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class TargetHost:
     """What a host takes.
 
     :ivar free: ``resource class -> free amount``; nothing is free of a
@@ -58,7 +58,7 @@ class Host:
             numbers, place, number)
 
 
-def room(kind: Kind, place: int, host: Host) -> int:
+def room(kind: ServerKind, place: int, host: TargetHost) -> int:
     """Return for how many servers of a kind a host has room.
 
     :param place: the place of the kind in the sequence of kinds
@@ -73,26 +73,26 @@ def room(kind: Kind, place: int, host: Host) -> int:
     return number if takes(kind, place, host) else 0
 
 
-def is_known(hosts: Iterable[Host]) -> bool:
+def is_known(hosts: Iterable[TargetHost]) -> bool:
     """Whether all is known that each of some hosts takes together."""
     return all(host.patterns is None or host.patterns.is_complete
                for host in hosts)
 
 
-def loosened(hosts: Iterable[Host]) -> list[Host]:
+def loosened(hosts: Iterable[TargetHost]) -> list[TargetHost]:
     """Return hosts that take as much or more, as far as amounts tell."""
     return [host if host.patterns is None else
             dataclasses.replace(host, patterns=None) for host in hosts]
 
 
-def bounding(hosts: Sequence[Host]) -> Sequence[Host]:
+def bounding(hosts: Sequence[TargetHost]) -> Sequence[TargetHost]:
     """Return hosts that take as much or more, of which all is known."""
     return hosts if is_known(hosts) else [
         host if is_known([host]) else loosened([host])[0] for host in hosts]
 
 
 def left_of(
-    kinds: Sequence[Kind], counts: Iterable[Sequence[int]],
+    kinds: Sequence[ServerKind], counts: Iterable[Sequence[int]],
 ) -> list[int]:
     """Return the number of servers of each kind that have no place.
 
@@ -105,7 +105,7 @@ def left_of(
 
 
 def is_placement(
-    kinds: Sequence[Kind], hosts: Sequence[Host], counts: Counts,
+    kinds: Sequence[ServerKind], hosts: Sequence[TargetHost], counts: Counts,
 ) -> bool:
     """Whether all hosts have room for the servers that they are to take."""
     return len(counts) == len(hosts) and all(
@@ -115,7 +115,7 @@ def is_placement(
 
 
 def _has_room(
-    kinds: Sequence[Kind], host: Host, numbers: Sequence[int],
+    kinds: Sequence[ServerKind], host: TargetHost, numbers: Sequence[int],
 ) -> bool:
     return len(numbers) == len(kinds) and all(
         0 <= number <= room(kind, place, host)
@@ -127,24 +127,24 @@ def _has_room(
 
 
 def amount(
-    kinds: Iterable[Kind], numbers: Iterable[int], name: str,
+    kinds: Iterable[ServerKind], numbers: Iterable[int], name: str,
 ) -> int:
     """Return how much some servers of each kind need of a class."""
     return sum(kind.amounts.get(name, 0) * number
                for kind, number in zip(kinds, numbers))
 
 
-def available(hosts: Iterable[Host], name: str) -> int:
+def available(hosts: Iterable[TargetHost], name: str) -> int:
     """Return how much is free of a class on all hosts together."""
     return sum(max(host.free.get(name, 0), 0) for host in hosts)
 
 
-def classes(kinds: Iterable[Kind]) -> list[str]:
+def classes(kinds: Iterable[ServerKind]) -> list[str]:
     """Return the resource classes that servers need."""
     return sorted({name for kind in kinds for name in kind.amounts})
 
 
-def asked(kinds: Iterable[Kind]) -> int:
+def asked(kinds: Iterable[ServerKind]) -> int:
     """Return the number of servers."""
     return sum(kind.count for kind in kinds)
 
@@ -155,21 +155,21 @@ def placed(counts: Counts) -> int:
 
 
 def remaining(
-    kinds: Sequence[Kind], host: Host, numbers: Sequence[int],
+    kinds: Sequence[ServerKind], host: TargetHost, numbers: Sequence[int],
 ) -> dict[str, int]:
     """Return what is left on a host of each class after some servers."""
     return {name: max(host.free.get(name, 0), 0) -
             amount(kinds, numbers, name) for name in classes(kinds)}
 
 
-def takes(kind: Kind, place: int, host: Host) -> bool:
+def takes(kind: ServerKind, place: int, host: TargetHost) -> bool:
     """Whether a host takes servers of a kind, if enough is free."""
     return place not in host.refused and all(
         each <= host.most.get(name, each)
         for name, each in kind.amounts.items())
 
 
-def volume(kinds: Sequence[Kind], hosts: Sequence[Host]) -> int:
+def volume(kinds: Sequence[ServerKind], hosts: Sequence[TargetHost]) -> int:
     """Return a number of servers that is not exceeded by any placement.
 
     As many servers of each kind as the hosts have room for when they have no
@@ -184,7 +184,7 @@ def volume(kinds: Sequence[Kind], hosts: Sequence[Host]) -> int:
 
 
 def _by_volume(
-    kinds: Sequence[Kind], limits: Sequence[int], name: str, left: int,
+    kinds: Sequence[ServerKind], limits: Sequence[int], name: str, left: int,
 ) -> int:
     number = 0
     for each, limit in sorted(zip(

@@ -40,9 +40,9 @@ class Case:
     :ivar made: what is known of the servers on the hosts
     """
 
-    kinds: Sequence[fitting.Kind]
-    hosts: Sequence[fitting.Host]
-    made: packing.Plan
+    kinds: Sequence[fitting.ServerKind]
+    hosts: Sequence[fitting.TargetHost]
+    made: packing.Packing
 
     @property
     def asked(self) -> int:
@@ -63,7 +63,7 @@ class Case:
 
 
 def cases(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     losses: Sequence[Loss], solve: integer_programs.Solver,
 ) -> list[Case]:
     """Return for each loss how many of the servers have room.
@@ -104,7 +104,8 @@ def _part(
 
 
 def _simple(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host], loss: Loss,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    loss: Loss,
 ) -> Case:
     lost = [dataclasses.replace(kind, count=number)
             for kind, number in zip(kinds, loss.counts)]
@@ -114,7 +115,7 @@ def _simple(
 
 
 def more_hosts(
-    worst_first: Sequence[Case], new: fitting.Host,
+    worst_first: Sequence[Case], new: fitting.TargetHost,
     solve: integer_programs.Solver,
 ) -> shortages.Enough:
     """Return how many more equal hosts would be enough in each case.
@@ -137,7 +138,7 @@ def more_hosts(
     return shortages.Enough(number, proven)
 
 
-def _is_enough(case: Case, new: fitting.Host, number: int) -> bool:
+def _is_enough(case: Case, new: fitting.TargetHost, number: int) -> bool:
     """Whether so many new hosts take all that has no room, surely."""
     opened = shortages.opened(
         case.kinds, fitting.left_of(case.kinds, case.made.counts), new)

@@ -30,7 +30,7 @@ _SOME, _FIRST = 0.1, 0.7
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class Packing:
     """How many servers have room.
 
     :ivar counts: a placement of `least` servers
@@ -44,9 +44,9 @@ class Plan:
 
 
 def plan(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
-) -> Plan:
+) -> Packing:
     """Return whether all servers have room, and where; else bounds.
 
     The solver is asked only where simple ways of placing the servers leave
@@ -67,31 +67,31 @@ def plan(
         found = solve(variables.program(0, variables.all_rows()))
         every = variables.counts(found.values)
         if every is not None and fitting.placed(every) == number:
-            return Plan(every, number, number)
+            return Packing(every, number, number)
         return dataclasses.replace(made, most=number - (
             found.impossible and fitting.is_known(hosts)))
     return made
 
 
 def simple_plan(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-) -> Plan:
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+) -> Packing:
     """Return what is known when hosts are filled in simple ways alone."""
     counts = max(filling.tries(kinds, hosts), key=fitting.placed)
     number = fitting.asked(kinds)
     least = fitting.placed(counts)
-    return Plan(counts, least, number if least == number else
-                fitting.volume(kinds, fitting.bounding(hosts)))
+    return Packing(counts, least, number if least == number else
+                   fitting.volume(kinds, fitting.bounding(hosts)))
 
 
-def _at_least(made: Plan, counts: fitting.Counts) -> Plan:
+def _at_least(made: Packing, counts: fitting.Counts) -> Packing:
     """Return a plan with a placement of as many servers, or of more."""
     return dataclasses.replace(
         made, counts=counts, least=fitting.placed(counts))
 
 
 def fits(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
 ) -> bool | None:
     """Whether all servers have room together; None while nothing is proven."""
@@ -100,10 +100,10 @@ def fits(
 
 
 def fuller(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    made: Plan, solve: integer_programs.Solver,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    made: Packing, solve: integer_programs.Solver,
     share: float = 1.0,
-) -> Plan:
+) -> Packing:
     """Return a plan with closer bounds: as many servers as have room.
 
     :param made: the plan there is
@@ -118,12 +118,12 @@ def fuller(
         counts = made.counts
     least = fitting.placed(counts)
     most = found.most if fitting.is_known(hosts) else None
-    return Plan(counts, least, max(least, made.most if most is None
-                                   else min(made.most, most)))
+    return Packing(counts, least, max(least, made.most if most is None
+                                      else min(made.most, most)))
 
 
 def repaired(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     counts: fitting.Counts,
     solve: integer_programs.Solver,
 ) -> fitting.Counts:
@@ -144,7 +144,7 @@ def repaired(
             found[turn][place] for turn in turns))
             for place, (kind, its) in enumerate(zip(kinds, left))]
         part = tuple(found[turn] for turn in turns)
-        made = fuller(some, [hosts[turn] for turn in turns], Plan(
+        made = fuller(some, [hosts[turn] for turn in turns], Packing(
             part, fitting.placed(part), fitting.asked(some)), solve, _SOME)
         for turn, numbers in zip(turns, made.counts):
             found[turn] = numbers
@@ -152,7 +152,7 @@ def repaired(
 
 
 def _few(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     counts: Sequence[tuple],
     left: Sequence[int], number: int,
 ) -> list[int]:
@@ -193,14 +193,14 @@ class Variables:
     :ivar limits: for how many servers the host alone has room
     """
 
-    kinds: Sequence[fitting.Kind]
-    hosts: Sequence[fitting.Host]
+    kinds: Sequence[fitting.ServerKind]
+    hosts: Sequence[fitting.TargetHost]
     places: tuple[tuple[int, int], ...]
     limits: tuple[int, ...]
 
     @classmethod
-    def of(cls, kinds: Sequence[fitting.Kind],
-           hosts: Sequence[fitting.Host]) -> 'Variables':
+    def of(cls, kinds: Sequence[fitting.ServerKind],
+           hosts: Sequence[fitting.TargetHost]) -> 'Variables':
         """Return the variables for kinds and hosts."""
         found = {(turn, place): limit for turn, host in enumerate(hosts)
                  for place, kind in enumerate(kinds)

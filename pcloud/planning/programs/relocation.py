@@ -23,7 +23,7 @@ GOALS = (FREE_HOSTS, FIT)
 
 
 @dataclasses.dataclass(frozen=True)
-class Host:
+class MovingHost:
     """What a host takes and gives.
 
     :ivar free: ``resource class -> free amount``; nothing is free of a
@@ -44,7 +44,7 @@ class Host:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class MovableKind:
     """Servers that may be moved and are equal but for their hosts.
 
     :ivar amounts: ``resource class -> amount`` of each server, without
@@ -67,8 +67,8 @@ class Kind:
 class World:
     """The hosts of a Pcloud, and the servers that may be moved."""
 
-    hosts: Sequence[Host]
-    kinds: Sequence[Kind]
+    hosts: Sequence[MovingHost]
+    kinds: Sequence[MovableKind]
 
     def takes(self, host: int, kind: int) -> bool:
         """Whether servers of a kind may come to a host that has room."""
@@ -87,7 +87,7 @@ class World:
         return sum(sum(kind.there) for kind in self.kinds)
 
 
-def _is_small(amounts: Mapping[str, int], host: Host) -> bool:
+def _is_small(amounts: Mapping[str, int], host: MovingHost) -> bool:
     return all(amount <= host.most.get(name, amount)
                for name, amount in amounts.items())
 
@@ -119,7 +119,7 @@ Steps = tuple[tuple[Move, ...], ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class Relocation:
     """Moves that reach a goal, in steps.
 
     :ivar reached: whether the new servers have room afterwards; true of a plan

@@ -25,7 +25,7 @@ _Name = tuple
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class BestKnown:
     """What is known of the best plan of a program.
 
     :ivar flows: the servers to move, for each step; None while no values are
@@ -42,7 +42,7 @@ class Answer:
 def solve(
     world: relocation.World, goal: relocation.Goal, steps: int,
     solver: integer_programs.Solver,
-) -> Answer:
+) -> BestKnown:
     """Return the best plan of a number of steps, as far as a solver gets.
 
     :param steps: the number of steps; 0 for a program without steps
@@ -52,7 +52,7 @@ def solve(
     for gains in made.gains():
         found = solver(integer_programs.Program(gains, made.limits, rows))
         if found.impossible and best is None:
-            return Answer(impossible=True)
+            return BestKnown(impossible=True)
         if found.values is None:
             proven = False
             break
@@ -62,8 +62,8 @@ def solve(
         rows.append((
             {place: gain for place, gain in enumerate(gains) if gain},
             value, _most(gains, made.limits)))
-    return Answer(None if best is None else made.flows(best),
-                  proven and best is not None)
+    return BestKnown(None if best is None else made.flows(best),
+                     proven and best is not None)
 
 
 def _most(gains: Sequence[int], limits: Sequence[int]) -> int:

@@ -24,23 +24,23 @@ _STEPS = 2, 3, 6
 def best(
     world: relocation.World, goal: relocation.Goal,
     solver: integer_programs.Solver,
-) -> relocation.Plan:
+) -> relocation.Relocation:
     """Return the best plan that is found.
 
     A plan that does not reach its goal has no moves.
     """
     if goal.count and relocation.reaches(world, (), goal):
-        return relocation.Plan(exact=True)
+        return relocation.Relocation(exact=True)
     if not goal.count and not any(
             host.can_be_freed for host in world.hosts):
-        return relocation.Plan(exact=True)
+        return relocation.Relocation(exact=True)
     if not _can_begin(world):
-        return relocation.Plan(reached=not goal.count, exact=True)
+        return relocation.Relocation(reached=not goal.count, exact=True)
     found = _Found(world, goal)
     found.add(_simple(world, goal))
     relaxed = relocation_programs.solve(world, goal, 0, solver)
     if relaxed.impossible:
-        return relocation.Plan(reached=False, exact=True)
+        return relocation.Relocation(reached=False, exact=True)
     limit = None
     if relaxed.flows is not None:
         flows, = relaxed.flows
@@ -92,15 +92,15 @@ class _Found:
                 (self.best is None or its > self.best)):
             self._steps, self.best = steps, its
 
-    def plan(self, limit: relocation.Score | None) -> relocation.Plan:
+    def plan(self, limit: relocation.Score | None) -> relocation.Relocation:
         """Return the best plan.
 
         :param limit: no plan is better; None while not known
         """
         exact = self.proven or limit is not None and self.best == limit
         if self._steps is None:
-            return relocation.Plan(reached=False, exact=exact)
-        return relocation.Plan(self._steps, exact=exact)
+            return relocation.Relocation(reached=False, exact=exact)
+        return relocation.Relocation(self._steps, exact=exact)
 
 
 def _add_ordered(

@@ -33,7 +33,8 @@ class Enough:
 
 
 def of_class(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host], name: str,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    name: str,
     solve: integer_programs.Solver,
 ) -> Enough:
     """Return how much more of a resource class alone would be enough.
@@ -69,8 +70,8 @@ def of_class(
 
 
 def _simple(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    larger: Sequence[fitting.Host], name: str,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    larger: Sequence[fitting.TargetHost], name: str,
 ) -> Iterator[fitting.Counts]:
     """Yield placements on larger hosts, of which some may need little."""
     yield from filling.tries(kinds, larger)
@@ -79,8 +80,8 @@ def _simple(
 
 
 def _with_plenty(
-    host: fitting.Host, name: str, amount: int,
-) -> fitting.Host:
+    host: fitting.TargetHost, name: str, amount: int,
+) -> fitting.TargetHost:
     return dataclasses.replace(
         host, free={**host.free, name: max(amount, host.free.get(name, 0))},
         most={other: most for other, most in host.most.items()
@@ -88,8 +89,8 @@ def _with_plenty(
 
 
 def _added(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    larger: Sequence[fitting.Host], name: str, counts: fitting.Counts,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    larger: Sequence[fitting.TargetHost], name: str, counts: fitting.Counts,
 ) -> fitting.Counts:
     """Return a placement with as many of the other servers as have room.
 
@@ -128,7 +129,7 @@ def _added(
 
 
 def _missing(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     counts: fitting.Counts, name: str,
 ) -> int:
     """Return how much more of a class the hosts need for a placement."""
@@ -138,8 +139,9 @@ def _missing(
 
 
 def _least_missing(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    larger: Sequence[fitting.Host], name: str, solve: integer_programs.Solver,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    larger: Sequence[fitting.TargetHost], name: str,
+    solve: integer_programs.Solver,
 ) -> tuple[int | None, int]:
     """Return how much more of a class is enough, and how much is needed.
 
@@ -170,8 +172,8 @@ def _least_missing(
 
 
 def of_hosts(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    new: fitting.Host, solve: integer_programs.Solver,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    new: fitting.TargetHost, solve: integer_programs.Solver,
 ) -> Enough:
     """Return how many more equal hosts would be enough.
 
@@ -199,8 +201,8 @@ def of_hosts(
 
 
 def _relaxed(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    new: fitting.Host, enough: int, solve: integer_programs.Solver,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    new: fitting.TargetHost, enough: int, solve: integer_programs.Solver,
 ) -> int | None:
     """Return a number of hosts below which there is no room; None if unknown.
 
@@ -232,8 +234,8 @@ def _relaxed(
 
 
 def least_hosts(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    new: fitting.Host,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    new: fitting.TargetHost,
 ) -> int | None:
     """Return a number of equal hosts below which there is no room.
 
@@ -255,8 +257,8 @@ def least_hosts(
 
 
 def _simply(
-    kinds: Sequence[fitting.Kind], hosts: Sequence[fitting.Host],
-    new: fitting.Host,
+    kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
+    new: fitting.TargetHost,
 ) -> Iterator[int]:
     """Yield numbers of hosts that are enough, in simple placements.
 
@@ -273,7 +275,8 @@ def _simply(
 
 
 def opened(
-    kinds: Sequence[fitting.Kind], left: Sequence[int], new: fitting.Host,
+    kinds: Sequence[fitting.ServerKind], left: Sequence[int],
+    new: fitting.TargetHost,
 ) -> int | None:
     """Return how many new hosts surely take some servers, None if unknown.
 
@@ -286,7 +289,8 @@ def opened(
 
 
 def _opened(
-    kinds: Sequence[fitting.Kind], left: list[int], new: fitting.Host,
+    kinds: Sequence[fitting.ServerKind], left: list[int],
+    new: fitting.TargetHost,
     order: Sequence[int],
 ) -> int | None:
     """Return how many new hosts take some servers, None when they do not.

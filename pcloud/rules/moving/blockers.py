@@ -38,7 +38,7 @@ _MIGRATABLE = ('active', 'paused', 'stopped')
 
 
 @dataclasses.dataclass(frozen=True)
-class Server:
+class ServerState:
     """What decides whether a server can leave its host.
 
     :ivar vm_state: as Nova keeps it, such as 'active'
@@ -55,7 +55,7 @@ class Server:
     power_state: str = 'running'
 
 
-def why(server: Server) -> tuple[str, str] | None:
+def why(server: ServerState) -> tuple[str, str] | None:
     """Return the rule and the reason that keep a server on its host.
 
     The first row that fits counts:

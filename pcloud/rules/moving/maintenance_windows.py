@@ -47,7 +47,7 @@ class Maintenance:
 
 
 @dataclasses.dataclass(frozen=True)
-class Kept(record.Record):
+class KeptMaintenance(record.Record):
     """What a metadata value keeps.
 
     =================================  ====================================
@@ -85,16 +85,18 @@ class Kept(record.Record):
             self.begin, self.end, self.why)
 
 
-def kept(maintenance: Maintenance | None, open_: bool = False) -> Kept:
+def kept(
+    maintenance: Maintenance | None, open_: bool = False,
+) -> KeptMaintenance:
     """Return what is to be kept of a maintenance.
 
     :param maintenance: None for a maintenance that was withdrawn
     :param open_: whether the compute service has to be opened
     """
     if maintenance is None:
-        return Kept(open=open_)
-    return Kept(maintenance.begin, maintenance.end, open_,
-                maintenance.reason)
+        return KeptMaintenance(open=open_)
+    return KeptMaintenance(maintenance.begin, maintenance.end, open_,
+                           maintenance.reason)
 
 
 def of(text: str | None) -> Maintenance | None:
@@ -104,7 +106,7 @@ def of(text: str | None) -> Maintenance | None:
 
     :param text: the metadata value, None without a value
     """
-    there = Kept.known(text)
+    there = KeptMaintenance.known(text)
     return None if there is None else there.maintenance
 
 

@@ -67,13 +67,13 @@ class Wait:
     until: float
 
 
-def goes_live(server: blockers.Server) -> bool:
+def goes_live(server: blockers.ServerState) -> bool:
     """Whether a server is migrated live; else the migration is cold."""
     return server.vm_state != _STOPPED
 
 
 def obstacle(
-    server: blockers.Server, move: str, is_known: bool, is_inside: bool,
+    server: blockers.ServerState, move: str, is_known: bool, is_inside: bool,
     is_tenant: bool, is_pinned: bool,
 ) -> tuple[str, str] | None:
     """Return the rule and the reason that keep a server from being moved.

@@ -94,7 +94,7 @@ class ListFilter(filters.BaseHostFilter, abc.ABC):
 
     def _alternates(
         self, host_states: Sequence[host_manager.HostState],
-        spec: objects.RequestSpec, turn: memo.Turn,
+        spec: objects.RequestSpec, turn: memo.MultiCreate,
     ) -> Sequence[host_manager.HostState]:
         """Return the hosts for servers whose host fails.
 
@@ -110,7 +110,7 @@ class ListFilter(filters.BaseHostFilter, abc.ABC):
 
     def _kept(
         self, host_states: Sequence[host_manager.HostState],
-        spec: objects.RequestSpec, turn: memo.Turn,
+        spec: objects.RequestSpec, turn: memo.MultiCreate,
     ) -> Sequence[host_manager.HostState]:
         if self.is_same_for_siblings and turn.server is not None:
             # None of the refused hosts is among them.

@@ -37,23 +37,23 @@ FULL, SMALL = {'worlds': _WORLDS}, {'worlds': 2}
 # left is for reading and writing the programs.
 _MOST = 1.8
 _FEW_MOVES, _ALL_MOVES = 20, 1000
-_NEW = fitting.Host({capacity.VCPU: 64, capacity.MEMORY: 256 * 1024,
-                     capacity.DISK: 1000})
+_NEW = fitting.TargetHost({capacity.VCPU: 64, capacity.MEMORY: 256 * 1024,
+                           capacity.DISK: 1000})
 
 
-def _host(chance: random.Random) -> fitting.Host:
+def _host(chance: random.Random) -> fitting.TargetHost:
     used = chance.random() * 0.7 if chance.random() < 0.6 else 0
     size = {capacity.VCPU: chance.choice([64, 96, 128]),
             capacity.MEMORY: chance.choice([256, 384, 512]) * 1024 - 512,
             capacity.DISK: chance.choice([1000, 2000])}
-    return fitting.Host({name: int(amount * (1 - used * chance.random()))
-                         for name, amount in size.items()}, size)
+    return fitting.TargetHost({name: int(amount * (1 - used * chance.random()))
+                               for name, amount in size.items()}, size)
 
 
-def _kinds(chance: random.Random) -> list[fitting.Kind]:
+def _kinds(chance: random.Random) -> list[fitting.ServerKind]:
     number = chance.randint(3, 20)
     cuts = sorted(chance.sample(range(1, _SERVERS), number - 1))
-    return [fitting.Kind(
+    return [fitting.ServerKind(
         {capacity.VCPU: chance.randint(1, 32),
          capacity.MEMORY: chance.choice([2, 4, 8, 16, 24, 32, 48]) * 1024,
          capacity.DISK: chance.randint(10, 400)}, end - begin,
@@ -79,8 +79,8 @@ def _pack(seed: int) -> tuple[bool, float]:
 
 
 def _filled(
-    chance: random.Random, kinds: list[fitting.Kind], share: float,
-) -> tuple[fitting.Host, tuple[int, ...]]:
+    chance: random.Random, kinds: list[fitting.ServerKind], share: float,
+) -> tuple[fitting.TargetHost, tuple[int, ...]]:
     """Return what is left on a host, and the servers on the host.
 
     :param share: how much of the host is filled, roughly
@@ -130,9 +130,9 @@ def _rebalance(most: int, seed: int) -> tuple[bool, float]:
         _filled(chance, kinds, 0.3 + 0.5 * seed / _WORLDS)
         for _ in range(_HOSTS)))
     world = relocation.World(
-        [relocation.Host(host.free, host.most, can_be_freed=any(its))
+        [relocation.MovingHost(host.free, host.most, can_be_freed=any(its))
          for host, its in zip(hosts, numbers)],
-        [relocation.Kind(kind.amounts, its)
+        [relocation.MovableKind(kind.amounts, its)
          for kind, its in zip(kinds, zip(*numbers))])
     began = time.process_time()
     found = relocation_search.best(

@@ -55,9 +55,11 @@ RECORDS = {
         draining.Drain, _SECONDS, st.sampled_from(draining.MOVES), _FLAGS,
         st.none() | _SECONDS, _FLAGS,
         st.none() | st.sampled_from(access.STATES)),
-    maintenance_windows.Kept: st.builds(
-        maintenance_windows.Kept, _SECONDS, st.none() | _SECONDS, _FLAGS,
-        st.just('') | _TEXTS) | st.just(maintenance_windows.Kept(open=True)),
+    maintenance_windows.KeptMaintenance: st.builds(
+        maintenance_windows.KeptMaintenance, _SECONDS,
+        st.none() | _SECONDS, _FLAGS,
+        st.just('') | _TEXTS) | st.just(
+            maintenance_windows.KeptMaintenance(open=True)),
     maintenance_policies.Reaction: st.builds(
         maintenance_policies.Reaction, _SECONDS, _FLAGS, st.none() | _TEXTS
     ) | st.builds(maintenance_policies.Reaction, replacement=_TEXTS),

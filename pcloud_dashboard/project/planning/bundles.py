@@ -61,7 +61,7 @@ def asked(wanted: Iterable[Line]) -> list[dict[str, typing.Any]]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class BundleFit:
     """What a simulation says of a bundle.
 
     :ivar placed: host -> its servers in words, in the order of the names
@@ -77,7 +77,7 @@ class Answer:
 
 
 def answer(simulation: plan_resources.Simulation,
-           names: dict[str, str]) -> Answer:
+           names: dict[str, str]) -> BundleFit:
     """Return a simulation in words.
 
     :param names: flavor id -> name
@@ -86,7 +86,7 @@ def answer(simulation: plan_resources.Simulation,
     for each in simulation.placed:
         by_host.setdefault(each.host, []).append(
             f'{each.count} × {names.get(each.flavor, each.flavor)}')
-    return Answer(
+    return BundleFit(
         simulation.fits, _text(simulation),
         [(host, ', '.join(by_host[host]))
          for host in sorted(by_host, key=shown.natural)],

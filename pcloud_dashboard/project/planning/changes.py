@@ -17,7 +17,7 @@ ENABLE, ADD_HOST, ADD_HOSTS = 'enable', 'add_host', 'add_hosts'
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class OfferedChange:
     """A change that would help.
 
     :ivar change: 'enable', 'add_host' (a host of a host flavor, at once),
@@ -53,17 +53,17 @@ class Rights:
 
 
 def of_explanation(explanation: plan_resources.Explanation,
-                   rights: Rights) -> list[Change]:
+                   rights: Rights) -> list[OfferedChange]:
     """Return the changes that would make room for another server."""
-    return [Change(each.change, each.subject,
-                   each.text[:1].upper() + each.text[1:],
-                   rights.allow(each.change))
+    return [OfferedChange(each.change, each.subject,
+                          each.text[:1].upper() + each.text[1:],
+                          rights.allow(each.change))
             for each in explanation.changes]
 
 
 def of_rehearsal(rehearsal: plan_resources.Rehearsal,
                  hosts: Iterable[resources.Host],
-                 rights: Rights) -> list[Change]:
+                 rights: Rights) -> list[OfferedChange]:
     """Return the changes with which more hosts or racks may fail.
 
     :param hosts: the hosts of the Pcloud
@@ -74,31 +74,32 @@ def of_rehearsal(rehearsal: plan_resources.Rehearsal,
 
 
 def _enabled(hosts: Iterable[resources.Host],
-             rights: Rights) -> Iterator[Change]:
+             rights: Rights) -> Iterator[OfferedChange]:
     """Yield the hosts that may make room and cost nothing."""
     for host in hosts:
         if host.state == 'disabled' and not host.instances:
             yield _enabling(host.name, rights)
 
 
-def _enabling(name: str, rights: Rights) -> Change:
-    return Change(ENABLE, name, _('Enable %s') % name, rights.allow(ENABLE))
+def _enabling(name: str, rights: Rights) -> OfferedChange:
+    return OfferedChange(
+        ENABLE, name, _('Enable %s') % name, rights.allow(ENABLE))
 
 
 def of_simulation(simulation: plan_resources.Simulation,
-                  rights: Rights) -> list[Change]:
+                  rights: Rights) -> list[OfferedChange]:
     """Return the changes that would make room for a bundle."""
     return [*(_enabling(name, rights) for name in simulation.enable),
             *more_hosts(simulation.more, rights)]
 
 
 def more_hosts(more: Iterable[plan_resources.MoreHosts],
-               rights: Rights) -> list[Change]:
+               rights: Rights) -> list[OfferedChange]:
     """Return the host flavors to add hosts of.
 
     Hosts that are not free, or not within the quota, cannot be added.
     """
-    return [Change(ADD_HOSTS, each.host_flavor, bundles.more(each),
-                   rights.allow(ADD_HOSTS) and each.hosts <= each.free
-                   and not each.quota_short_by, each.hosts)
+    return [OfferedChange(ADD_HOSTS, each.host_flavor, bundles.more(each),
+                          rights.allow(ADD_HOSTS) and each.hosts <= each.free
+                          and not each.quota_short_by, each.hosts)
             for each in more]

@@ -32,7 +32,7 @@ class Loss:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class FailureForecast:
     """What a rehearsal says.
 
     :ivar survives: whether any of the hosts or racks may fail
@@ -46,13 +46,13 @@ class Answer:
 
 
 def answer(rehearsal: plan_resources.Rehearsal, lose: str,
-           names: dict[str, str]) -> Answer:
+           names: dict[str, str]) -> FailureForecast:
     """Return a rehearsal in words.
 
     :param lose: what fails, 'host' or 'rack'
     :param names: the names of servers, by id
     """
-    return Answer(
+    return FailureForecast(
         ' '.join(_sentences(rehearsal, lose)),
         rehearsal.survives == rehearsal.of,
         sorted(map(_loss, rehearsal.losses),
@@ -121,5 +121,5 @@ def _loss(loss: plan_resources.LostServers) -> Loss:
 def _refused(refused: plan_resources.RefusedServer,
              names: dict[str, str]) -> str:
     return _('%(server)s on %(host)s finds room nowhere: %(reason)s') % {
-        'server': shown.Server(refused.server, names.get(refused.server)),
+        'server': shown.ShownServer(refused.server, names.get(refused.server)),
         'host': refused.host, 'reason': refused.reason}

@@ -21,7 +21,7 @@ _MEMBERS = ('goal', 'flavor', 'count', 'max_moves', 'move')
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class RebalanceForm:
     """What is to be reached, as the user has filled in the form.
 
     :ivar flavor: the id of the flavor that is to fit, '' for none
@@ -51,9 +51,9 @@ class Question:
             name: value for name, value in given.items() if value != ''}}
 
 
-def question(query: http.QueryDict) -> Question:
+def question(query: http.QueryDict) -> RebalanceForm:
     """Return the question in a query or a form."""
-    return Question(**{
+    return RebalanceForm(**{
         member: query[member].strip() for member in _MEMBERS
         if query.get(member, '').strip()})
 
@@ -66,13 +66,13 @@ class Move:
     """
 
     step: int
-    server: shown.Server
+    server: shown.ShownServer
     source: str
     target: str
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class ShownPlan:
     """A plan in words.
 
     :ivar valid_for: what has to be sent to have the plan done
@@ -89,17 +89,17 @@ class Plan:
 
 
 def plan(rebalance: plan_resources.Rebalance,
-         names: Mapping[str, str]) -> Plan:
+         names: Mapping[str, str]) -> ShownPlan:
     """Return a plan in words.
 
     :param names: the names of servers, by id
     """
     def move(step: int, value: Mapping[str, typing.Any]) -> Move:
-        return Move(step, shown.Server(
+        return Move(step, shown.ShownServer(
             value['server'], names.get(value['server'])), value['from'],
             value['to'] or _('a host that has left'))
 
-    return Plan(
+    return ShownPlan(
         list(_sentences(rebalance)),
         [move(step, rebalance.moves[place])
          for step, places in enumerate(rebalance.steps, 1)
@@ -143,5 +143,5 @@ def _fits(rebalance: plan_resources.Rebalance) -> str:
 
 def _pinned(pin: Mapping[str, str], names: Mapping[str, str]) -> str:
     return _('%(server)s stays on %(host)s: %(reason)s') % {
-        'server': shown.Server(pin['server'], names.get(pin['server'])),
+        'server': shown.ShownServer(pin['server'], names.get(pin['server'])),
         'host': pin['host'], 'reason': pin['reason']}

@@ -135,7 +135,7 @@ class FitTest(unittest.TestCase):
         self.assertEqual(
             [{'flavor': '1', 'count': long}], bundles.asked(bundles.lines(
                 http.QueryDict(f'bundle_flavor=1&bundle_count={long}'))))
-        self.assertEqual(long, moves.Question(
+        self.assertEqual(long, moves.RebalanceForm(
             goal=moves.FIT, flavor='1', count=long).wish['count'])
 
     def test_a_bundle(self):

@@ -32,7 +32,7 @@ class FollowingTestCase(test_scaling.ScalingTestCase):
 
     def setUp(self):
         super().setUp()
-        self.memory = scaled_services.Memory()
+        self.memory = scaled_services.PassMemory()
         patch = mock.patch.object(
             credentials, 'context', side_effect=context_of)
         self.log_in = patch.start()
@@ -47,7 +47,7 @@ class FollowingTestCase(test_scaling.ScalingTestCase):
 
     def another(self):
         """Make a pass of another worker, which remembers nothing."""
-        return self.once(scaled_services.Memory())
+        return self.once(scaled_services.PassMemory())
 
     def pass_until(self, expected):
         """Make passes until as many units as expected are on each host."""

@@ -92,7 +92,7 @@ class OutputTest(base.BaseTestCase):
         refusal = reasons.open_to_all('Not today.')
         for expected, more in (
                 ('No host: request filter a refuses: b',
-                 {'refusals': [conductor.Refused('a', 'b')],
+                 {'refusals': [conductor.RequestRefused('a', 'b')],
                   'weighed': [_weighed('h1')]}),
                 ('No host: No such host', {'no_such_host': 'No such host'}),
                 ('No host: Placement has no candidate that the request lets '

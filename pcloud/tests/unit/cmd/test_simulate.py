@@ -285,7 +285,7 @@ class OrderTest(testtools.TestCase):
 
         :param hosts: for each host name, platform, free GB, days to reboot
         """
-        made = [fleets.Host(
+        made = [fleets.FleetHost(
             name, fleets.Shape(96, 98304), platform,
             None if days is None else
             replay.UNDATED + datetime.timedelta(days=days))

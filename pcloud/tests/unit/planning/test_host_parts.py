@@ -76,9 +76,9 @@ def needing(*its):
 
 def limits(parts, its, found=None, count=9):
     """Return how many servers of each kind a host takes."""
-    kinds = [fitting.Kind({}, count)] * len(parts._needed.of)
+    kinds = [fitting.ServerKind({}, count)] * len(parts._needed.of)
     host = parts.packed(kinds, its, found or capacity.Host(
-        {}, frozenset()), fitting.Host({}))
+        {}, frozenset()), fitting.TargetHost({}))
     return [fitting.room(kind, place, host)
             for place, kind in enumerate(kinds)], host.patterns.is_complete
 
@@ -101,11 +101,11 @@ class LooksTest(testtools.TestCase):
     def test_cells_without_devices_are_filled_first(self):
         """Servers in two cells have to come before those in one cell."""
         parts = needing(demand(pinned(1)), demand(pinned(1, 1)))
-        kinds = [fitting.Kind({}, 9)] * 2
+        kinds = [fitting.ServerKind({}, 9)] * 2
         for pools, order in (([], [0, 1]), ([(1, 'type-PCI', 0)], [1, 0])):
             host = parts.packed(kinds, state(topology(2, 2), pools),
                                 capacity.Host({}, frozenset()),
-                                fitting.Host({}))
+                                fitting.TargetHost({}))
             self.assertTrue(host.patterns.allow((2, 1)))
             self.assertEqual(order, host.patterns.order((2, 1)))
 

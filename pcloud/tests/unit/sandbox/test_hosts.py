@@ -13,10 +13,11 @@ class PictureTest(unittest.TestCase):
 
     def test_by_pool_and_pcloud(self):
         found = {
-            'node-1': hosts.Host('gpu', 'shop of alice', 'web1', ('inside',)),
-            'node-4': hosts.Host(**EVERYBODY, servers=('a', 'outside')),
-            'node-2': hosts.Host('gpu', None, None, ()),
-            'node-3': hosts.Host(**EVERYBODY, servers=()),
+            'node-1': hosts.ComputeHost(
+                'gpu', 'shop of alice', 'web1', ('inside',)),
+            'node-4': hosts.ComputeHost(**EVERYBODY, servers=('a', 'outside')),
+            'node-2': hosts.ComputeHost('gpu', None, None, ()),
+            'node-3': hosts.ComputeHost(**EVERYBODY, servers=()),
         }
         self.assertEqual([
             'for everybody             pool of gpu: for nobody   '

@@ -20,7 +20,7 @@ NEVER = workload.FOREVER
 
 
 def server(start, end, memory_gb=4, vcpus=2):
-    return workload.Server(
+    return workload.TraceServer(
         start, end, workload.Size(int(memory_gb * 1024), vcpus))
 
 

@@ -27,7 +27,7 @@ class ReadTest(base.FilesTest):
             'next_reboot,hardware_class,hypervisor_version,rack\n'
             'c1,48,98304,2000,2.5,1.25,1,20260901T000000Z,'
             '2026-11-09T04:00:00+02:00,2.5,8002000,r1\n')
-        self.assertEqual((fleets.Host(
+        self.assertEqual((fleets.FleetHost(
             'c1', fleets.Shape(48, 98304, 2000, 2.5, 1.25, 1.0),
             '20260901T000000Z',
             datetime.datetime(2026, 11, 9, 2, tzinfo=datetime.UTC), 2.5,
@@ -36,7 +36,8 @@ class ReadTest(base.FilesTest):
     def test_what_is_needed(self):
         path = self.write('memory_mb,vcpus,host\n98304,48,c1\n')
         self.assertEqual(
-            (fleets.Host('c1', fleets.Shape(48, 98304, 0, 4.0, 1.0, 1.0)),),
+            (fleets.FleetHost(
+                'c1', fleets.Shape(48, 98304, 0, 4.0, 1.0, 1.0)),),
             fleets.read(path))
 
     def test_through_a_pipe(self):

@@ -27,7 +27,7 @@ PACKING = weight_sets.parse('packing:platform=1,ram=-0.2,reboot=0.1')
 
 
 def a_host(name, memory_gb=4, platform=NEW, reboot_hours=None):
-    return fleets.Host(
+    return fleets.FleetHost(
         name, fleets.Shape(8, memory_gb * 1024), platform,
         None if reboot_hours is None else
         BEGIN + datetime.timedelta(hours=reboot_hours))
@@ -36,7 +36,7 @@ def a_host(name, memory_gb=4, platform=NEW, reboot_hours=None):
 def world(hosts, *servers, looks=2, seed=1):
     """Return a world of 10 hours."""
     trace = workload.Trace(
-        tuple(workload.Server(*server) for server in servers), 10 * HOUR,
+        tuple(workload.TraceServer(*server) for server in servers), 10 * HOUR,
         None)
     return replay.World(trace, hosts, BEGIN, WEEK, seed, looks)
 
@@ -141,7 +141,8 @@ class RunTest(base.FilesTest):
 
     def test_a_trace_of_a_moment(self):
         whole = replay.World(
-            workload.Trace((workload.Server(0.0, FOREVER, SIZE),), 0.0, None),
+            workload.Trace(
+                (workload.TraceServer(0.0, FOREVER, SIZE),), 0.0, None),
             [a_host('a')], BEGIN, WEEK, 1, 3)
         self.assertEqual([1, 1, 1], [
             look.servers for look in replay.run(whole, NOVA).looks])

@@ -32,8 +32,8 @@ class ReadTest(base.FilesTest):
             {'ID': 'a', 'Name': 'x', 'Flavor': 'small', 'Host': 'c2'},
             {'id': 'b', 'Flavor ID': 'small', 'hypervisor_hostname': 'c1'}])
         self.assertEqual(
-            (workload.Server(0.0, workload.FOREVER, SMALL, 'c2'),
-             workload.Server(0.0, workload.FOREVER, SMALL, 'c1')),
+            (workload.TraceServer(0.0, workload.FOREVER, SMALL, 'c2'),
+             workload.TraceServer(0.0, workload.FOREVER, SMALL, 'c1')),
             trace.servers)
         self.assertEqual((DAY, None), (trace.seconds, trace.begin))
 

@@ -62,7 +62,7 @@ def make_hosts(chance, count):
         return chance.choice(
             [None, BEGIN + datetime.timedelta(seconds=round(days * 86400))])
 
-    return [fleets.Host(
+    return [fleets.FleetHost(
         f'host-{number}', chance.choice(SHAPES), platform(), reboot(),
         chance.choice([None, 1.0, 2.5, 4.0]),
         chance.choice([0, 6002000, 8002000])) for number in range(count)]
@@ -191,7 +191,7 @@ class AsNovaTest(NovaTest):
         weights = weight_sets.Weights('any', {'ram': -1.0, 'cpu': 0.01})
         self.configure(weights)
         shape = fleets.Shape(64, 65536, 100, 4.0, 2.0)
-        hosts = [fleets.Host(name, shape) for name in 'abc']
+        hosts = [fleets.FleetHost(name, shape) for name in 'abc']
         size = workload.Size(8192, 1)
         used = [[size] * 8, [size] * 9, [size]]
         cloud = simulated_cloud.SimulatedCloud(hosts, weights, BEGIN, BUCKET)
@@ -205,7 +205,8 @@ class AsNovaTest(NovaTest):
     def test_a_disk_larger_than_that_of_a_host(self):
         """The ratio is for all servers together, not for one server."""
         cloud = simulated_cloud.SimulatedCloud(
-            [fleets.Host('a', fleets.Shape(8, 8192, 100, disk_ratio=2.0))],
+            [fleets.FleetHost(
+                'a', fleets.Shape(8, 8192, 100, disk_ratio=2.0))],
             weight_sets.parse('ram=1'), BEGIN, BUCKET)
         for disk_gb, found in ((101, set()), (100, {0})):
             size = workload.Size(1024, 1, disk_gb)
@@ -248,7 +249,7 @@ class ReplayAsNovaTest(NovaTest):
     def _world(self, chance):
         hours = [chance.randrange(self.HOURS + 1) for _ in range(90)]
         servers = sorted((
-            workload.Server(
+            workload.TraceServer(
                 hour * 3600.0, chance.choice([
                     workload.FOREVER,
                     (hour + chance.randrange(20)) * 3600.0]),
@@ -327,10 +328,10 @@ class RebootTest(testtools.TestCase):
 
     def test_passed(self):
         hosts = [
-            fleets.Host('soon', SHAPES[0],
-                        reboot=BEGIN + datetime.timedelta(days=1)),
-            fleets.Host('later', SHAPES[0],
-                        reboot=BEGIN + datetime.timedelta(days=30))]
+            fleets.FleetHost('soon', SHAPES[0],
+                             reboot=BEGIN + datetime.timedelta(days=1)),
+            fleets.FleetHost('later', SHAPES[0],
+                             reboot=BEGIN + datetime.timedelta(days=30))]
         cloud = simulated_cloud.SimulatedCloud(
             hosts, weight_sets.parse('reboot=1'), BEGIN, BUCKET)
         self.assertEqual({1}, members(cloud.best(SIZES[0])))
@@ -339,9 +340,9 @@ class RebootTest(testtools.TestCase):
 
     def test_passed_before(self):
         hosts = [
-            fleets.Host('past', SHAPES[0], reboot=BEGIN),
-            fleets.Host('later', SHAPES[0],
-                        reboot=BEGIN + datetime.timedelta(days=30))]
+            fleets.FleetHost('past', SHAPES[0], reboot=BEGIN),
+            fleets.FleetHost('later', SHAPES[0],
+                             reboot=BEGIN + datetime.timedelta(days=30))]
         cloud = simulated_cloud.SimulatedCloud(
             hosts, weight_sets.parse('reboot=1'), BEGIN, BUCKET)
         self.assertEqual({0}, members(cloud.best(SIZES[0])))
@@ -351,7 +352,7 @@ class FragmentationTest(testtools.TestCase):
 
     def _cloud(self):
         return simulated_cloud.SimulatedCloud(
-            [fleets.Host(name, fleets.Shape(8, 16384, 0, 1.0))
+            [fleets.FleetHost(name, fleets.Shape(8, 16384, 0, 1.0))
              for name in 'ab'], weight_sets.parse('ram=1'), BEGIN, BUCKET)
 
     def test_pieces(self):
@@ -393,7 +394,7 @@ class BitsTest(testtools.TestCase):
         self.assertIsNone(bits.pick(0, random.Random(0)))
 
     def test_by_value(self):
-        hosts = [fleets.Host(name, SHAPES[0], platform=value)
+        hosts = [fleets.FleetHost(name, SHAPES[0], platform=value)
                  for name, value in zip('abcd', ['2', '1', None, '2'])]
         self.assertEqual({'2': 0b1001, '1': 0b10, None: 0b100},
                          bits.by_value(hosts, lambda host: host.platform))

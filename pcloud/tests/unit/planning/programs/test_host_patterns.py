@@ -161,11 +161,13 @@ class PatternsTest(testtools.TestCase):
 
 class PackingTest(testtools.TestCase):
 
-    KINDS = [fitting.Kind({'VGPU': 2}, 9), fitting.Kind({'VGPU': 3}, 9)]
+    KINDS = [fitting.ServerKind({'VGPU': 2}, 9),
+             fitting.ServerKind({'VGPU': 3}, 9)]
 
     def host(self, steps=PLENTY, **free):
-        return fitting.Host({'VGPU': sum(free.values())}, patterns=explored(
-            free, [demand(2), demand(3)], [9, 9], steps))
+        return fitting.TargetHost(
+            {'VGPU': sum(free.values())}, patterns=explored(
+                free, [demand(2), demand(3)], [9, 9], steps))
 
     def kinds(self, *counts):
         return [dataclasses.replace(kind, count=count)

@@ -85,8 +85,10 @@ class LossesTest(testtools.TestCase):
 
     def test_losses_share_the_time(self):
         """The first hard question leaves time for the others."""
-        kinds = [fitting.Kind({'VCPU': 4}, 1), fitting.Kind({'VCPU': 3}, 2)]
-        hosts = [fitting.Host({'VCPU': 5}), fitting.Host({'VCPU': 5})]
+        kinds = [fitting.ServerKind({'VCPU': 4}, 1),
+                 fitting.ServerKind({'VCPU': 3}, 2)]
+        hosts = [fitting.TargetHost({'VCPU': 5}),
+                 fitting.TargetHost({'VCPU': 5})]
         shares = []
 
         def solve(program):
@@ -101,4 +103,4 @@ class LossesTest(testtools.TestCase):
 
     def test_no_host_is_needed_where_all_survive(self):
         self.assertEqual(shortages.Enough(0, True), losses.more_hosts(
-            [], fitting.Host({'VCPU': 1}), integer_programs.no_solver))
+            [], fitting.TargetHost({'VCPU': 1}), integer_programs.no_solver))

@@ -76,7 +76,7 @@ def world(seed):
     names = CLASSES[:chance.randint(1, 3)]
 
     def host(least):
-        return fitting.Host(
+        return fitting.TargetHost(
             {name: chance.randint(least, 9) for name in names
              if chance.random() < 0.95},
             {name: chance.randint(3, 9) for name in names
@@ -84,7 +84,7 @@ def world(seed):
             frozenset(place for place in range(3) if chance.random() < 0.05))
 
     hosts = [host(0) for _ in range(chance.randint(0, 3))]
-    kinds = [fitting.Kind(
+    kinds = [fitting.ServerKind(
         {name: chance.randint(1, 5) for name in names
          if chance.random() < 0.9}, chance.randint(1, 3),
         chance.random() < 0.2) for _ in range(chance.randint(1, 3))]
@@ -150,11 +150,11 @@ def check(test, seed, solve):
 class PlacementTest(testtools.TestCase):
     """A placement that is no placement is noticed."""
 
-    KINDS = [fitting.Kind({'VCPU': 2}, 3),
-             fitting.Kind({'VCPU': 1, 'MEMORY_MB': 4}, 2, apart=True)]
-    HOSTS = [fitting.Host({'VCPU': 5, 'MEMORY_MB': 8}),
-             fitting.Host({'VCPU': 4, 'MEMORY_MB': 8}, {'VCPU': 1}),
-             fitting.Host({'VCPU': 4}, {}, frozenset({0}))]
+    KINDS = [fitting.ServerKind({'VCPU': 2}, 3),
+             fitting.ServerKind({'VCPU': 1, 'MEMORY_MB': 4}, 2, apart=True)]
+    HOSTS = [fitting.TargetHost({'VCPU': 5, 'MEMORY_MB': 8}),
+             fitting.TargetHost({'VCPU': 4, 'MEMORY_MB': 8}, {'VCPU': 1}),
+             fitting.TargetHost({'VCPU': 4}, {}, frozenset({0}))]
 
     @ddt.data(
         (((2, 1), (0, 1), (0, 0)), True),
@@ -176,13 +176,15 @@ class PlacementTest(testtools.TestCase):
             self.KINDS, self.HOSTS, counts))
 
     def test_more_servers_than_there_are(self):
-        host = fitting.Host({'VCPU': 9})
+        host = fitting.TargetHost({'VCPU': 9})
         self.assertFalse(fitting.is_placement(
-            [fitting.Kind({'VCPU': 1}, 3)], [host, host], ((2,), (2,))))
+            [fitting.ServerKind({'VCPU': 1}, 3)], [host, host], ((2,), (2,))))
 
     def test_a_solver_that_errs_is_not_believed(self):
-        kinds = [fitting.Kind({'VCPU': 4}, 1), fitting.Kind({'VCPU': 3}, 2)]
-        hosts = [fitting.Host({'VCPU': 5}), fitting.Host({'VCPU': 5})]
+        kinds = [fitting.ServerKind({'VCPU': 4}, 1),
+                 fitting.ServerKind({'VCPU': 3}, 2)]
+        hosts = [fitting.TargetHost({'VCPU': 5}),
+                 fitting.TargetHost({'VCPU': 5})]
 
         def err(program):
             return integer_programs.Solution(program.limits, 99)
@@ -196,19 +198,19 @@ class PlacementTest(testtools.TestCase):
 class LargeTest(testtools.TestCase):
 
     def test_more_hosts_than_are_tried_one_by_one(self):
-        kinds = [fitting.Kind({'VCPU': 3}, 1000)]
+        kinds = [fitting.ServerKind({'VCPU': 3}, 1000)]
         self.assertEqual(
             shortages.Enough(334, True), shortages.of_hosts(
-                kinds, [], fitting.Host({'VCPU': 10}),
+                kinds, [], fitting.TargetHost({'VCPU': 10}),
                 integer_programs.no_solver))
 
     @NEEDS_SOLVER
     def test_amounts_as_large_as_memory(self):
         """One MiB decides, with amounts of millions."""
         each = 1048577
-        kinds = [fitting.Kind({'MEMORY_MB': each}, 2),
-                 fitting.Kind({'MEMORY_MB': each - 2}, 2)]
+        kinds = [fitting.ServerKind({'MEMORY_MB': each}, 2),
+                 fitting.ServerKind({'MEMORY_MB': each - 2}, 2)]
         for free, fit in ((2 * each - 2, True), (2 * each - 3, False)):
-            hosts = [fitting.Host({'MEMORY_MB': free})] * 2
+            hosts = [fitting.TargetHost({'MEMORY_MB': free})] * 2
             self.assertEqual(fit, packing.fits(
                 kinds, hosts, solvers.Solver()))

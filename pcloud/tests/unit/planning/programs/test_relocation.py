@@ -27,12 +27,12 @@ def world_of(chance):
     there = [[0] * number for _ in sizes]
     for _ in range(chance.randint(2, 6)):
         chance.choice(there)[chance.randrange(number)] += 1
-    kinds = [relocation.Kind(
+    kinds = [relocation.MovableKind(
         {'MEMORY_MB': memory, 'VCPU': cpus}, tuple(numbers),
         frozenset(host for host in range(number) if chance.random() < .05))
         for (memory, cpus), numbers in zip(sizes, there)]
     amounts = chance.choice([(0, 1, 2), (0, 1, 2, 3, 4), (1, 2), (1, 3)])
-    hosts = [relocation.Host(
+    hosts = [relocation.MovingHost(
         {'MEMORY_MB': chance.choice(amounts),
          'VCPU': chance.choice((2, 4, 6))},
         {'VCPU': 2} if chance.random() < .04 else {},
@@ -131,11 +131,11 @@ class RandomTest(testtools.TestCase):
     @ddt.data(integer_programs.no_solver, solvers.Solver(3600).within(.1))
     def test_large_worlds(self, solver):
         chance = random.Random(1)
-        kinds = [relocation.Kind(
+        kinds = [relocation.MovableKind(
             {'MEMORY_MB': memory, 'VCPU': cpus},
             tuple(chance.randint(0, 2) for _ in range(40)))
             for memory, cpus in ((2, 1), (4, 2), (8, 3))]
-        world = relocation.World([relocation.Host(
+        world = relocation.World([relocation.MovingHost(
             {'MEMORY_MB': chance.randint(0, 16), 'VCPU': chance.randint(0, 8)},
             can_be_freed=any(kind.there[host] for kind in kinds),
             takes_new=True) for host in range(40)], kinds)
@@ -149,9 +149,9 @@ class RandomTest(testtools.TestCase):
 def two_hosts_that_change(spare):
     """Return servers that fill two hosts each, and room on a third."""
     return relocation.World(
-        [relocation.Host({'MEMORY_MB': free}) for free in (0, 0, spare)],
-        [relocation.Kind({'MEMORY_MB': 2}, (1, 0, 0)),
-         relocation.Kind({'MEMORY_MB': 2, 'VCPU': 0}, (0, 1, 0))])
+        [relocation.MovingHost({'MEMORY_MB': free}) for free in (0, 0, spare)],
+        [relocation.MovableKind({'MEMORY_MB': 2}, (1, 0, 0)),
+         relocation.MovableKind({'MEMORY_MB': 2, 'VCPU': 0}, (0, 1, 0))])
 
 
 class OrderTest(testtools.TestCase):
@@ -165,9 +165,9 @@ class OrderTest(testtools.TestCase):
     def test_who_waits_for_room(self):
         """The first server makes room for the second, and so on."""
         world = relocation.World(
-            [relocation.Host({'MEMORY_MB': free}) for free in (0, 0, 2)],
-            [relocation.Kind({'MEMORY_MB': 2}, (1, 0, 0)),
-             relocation.Kind({'MEMORY_MB': 2}, (0, 1, 0))])
+            [relocation.MovingHost({'MEMORY_MB': free}) for free in (0, 0, 2)],
+            [relocation.MovableKind({'MEMORY_MB': 2}, (1, 0, 0)),
+             relocation.MovableKind({'MEMORY_MB': 2}, (0, 1, 0))])
         flows = relocation_order.Flows(
             [[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 1]])
         self.assertEqual(
@@ -176,8 +176,8 @@ class OrderTest(testtools.TestCase):
 
     def test_moves_that_run_at_once(self):
         world = relocation.World(
-            [relocation.Host({'MEMORY_MB': free}) for free in (0, 4, 2)],
-            [relocation.Kind({'MEMORY_MB': 2}, (3, 0, 0))])
+            [relocation.MovingHost({'MEMORY_MB': free}) for free in (0, 4, 2)],
+            [relocation.MovableKind({'MEMORY_MB': 2}, (3, 0, 0))])
         flows = relocation_order.Flows([[3, 0, 0]], [[0, 2, 1]])
         step, = relocation_order.in_steps(world, flows)
         self.assertEqual(3, len(step))
@@ -192,11 +192,11 @@ class ExecutableTest(testtools.TestCase):
     """A server needs room on both hosts while it is moved."""
 
     world = relocation.World(
-        [relocation.Host({'MEMORY_MB': 0}), relocation.Host(
-            {'MEMORY_MB': 2}), relocation.Host({'MEMORY_MB': 1}),
-         relocation.Host({'MEMORY_MB': 9}, takes=False)],
-        [relocation.Kind({'MEMORY_MB': 2}, (1, 1, 0, 0)),
-         relocation.Kind({'MEMORY_MB': 1}, (1, 1, 0, 0))])
+        [relocation.MovingHost({'MEMORY_MB': 0}), relocation.MovingHost(
+            {'MEMORY_MB': 2}), relocation.MovingHost({'MEMORY_MB': 1}),
+         relocation.MovingHost({'MEMORY_MB': 9}, takes=False)],
+        [relocation.MovableKind({'MEMORY_MB': 2}, (1, 1, 0, 0)),
+         relocation.MovableKind({'MEMORY_MB': 1}, (1, 1, 0, 0))])
 
     @ddt.data(
         ((), True), ((((0, 0, 1),),), True), ((((0, 0, 2),),), False),

@@ -34,12 +34,12 @@ class WhyTest(base.BaseTestCase):
         (('', None, False, []), 'not_migratable'))
     @ddt.unpack
     def test_table(self, server, rule):
-        found = blockers.why(blockers.Server(*server))
+        found = blockers.why(blockers.ServerState(*server))
         self.assertEqual(rule, found and found[0])
 
     def test_reasons_name_what_is_going_on(self):
         def reason(*server):
-            return blockers.why(blockers.Server(*server))[1]
+            return blockers.why(blockers.ServerState(*server))[1]
 
         self.assertIn('powering-off', reason('active', 'powering-off', False))
         self.assertIn('suspended', reason('suspended', None, False))

@@ -22,7 +22,8 @@ class ValueTest(base.BaseTestCase):
                     maintenance_windows.Maintenance(10, None, '\xa0'), True)),
                 ('open=1', maintenance_windows.kept(None, True))):
             self.assertEqual(value, kept.text())
-            self.assertEqual(kept, maintenance_windows.Kept.read(value), value)
+            self.assertEqual(
+                kept, maintenance_windows.KeptMaintenance.read(value), value)
             self.assertEqual(kept.maintenance, maintenance_windows.of(value))
 
     def test_what_is_not_right(self):
@@ -32,11 +33,12 @@ class ValueTest(base.BaseTestCase):
                       f'begin={TEN[:-1]}z', 'open=1 ',
                       'begin=21060207T062816Z', f'end={TEN}',
                       f'begin={TEN} why='):
-            self.assertIsNone(maintenance_windows.Kept.known(value), value)
+            self.assertIsNone(
+                maintenance_windows.KeptMaintenance.known(value), value)
             self.assertIsNone(maintenance_windows.of(value), value)
             self.assertRaises(
-                exception.InvalidRecord, maintenance_windows.Kept.read,
-                value or '')
+                exception.InvalidRecord,
+                maintenance_windows.KeptMaintenance.read, value or '')
 
     def test_the_longest_value_fits(self):
         longest = maintenance_windows.Maintenance(

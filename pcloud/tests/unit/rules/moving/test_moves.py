@@ -24,7 +24,7 @@ def failed(ago, had_target=True):
 
 
 def server(vm_state='active', locked=False, power='running'):
-    return blockers.Server(vm_state, None, locked, power_state=power)
+    return blockers.ServerState(vm_state, None, locked, power_state=power)
 
 
 @ddt.ddt
