@@ -68,7 +68,7 @@ Related options:
 The time, in seconds, that a launch into a growing Pcloud waits for others.
 
 One launch at a time lets a Pcloud grow (default Pcloud in mode ``grow``). A
-launch for which nova-scheduler finds no room waits this long for its turn.
+launch for which nova-scheduler finds no capacity waits this long for its turn.
 Then its servers have no valid host. A launch that has died is waited for no
 longer than this. nova-scheduler has to have the option. Keep this well below
 Nova's ``[DEFAULT] long_rpc_timeout``.

@@ -155,7 +155,8 @@ class GrowthLimit(Conflict):
 
 
 class GrowthUseless(Conflict):
-    message = ("too few free hosts of host flavor '%(host_flavor)s' have room "
+    message = ("too few free hosts of host flavor '%(host_flavor)s' have "
+               "capacity "
                'for such servers.')
 
 

@@ -132,7 +132,7 @@ def state_key(node: str) -> str:
 def drain_key(node: str) -> str:
     """Return the metadata key of the drain of a host.
 
-    :param node: the hypervisor hostname, for which `state_key` has room
+    :param node: the hypervisor hostname, which has to fit `state_key`
     """
     return DRAIN_PREFIX + node
 
@@ -140,7 +140,7 @@ def drain_key(node: str) -> str:
 def reaction_key(host: str) -> str:
     """Return the metadata key of what was done for a maintenance of a host.
 
-    :param host: the service host, for which `maintenance_key` has room
+    :param host: the service host, which has to fit `maintenance_key`
     """
     return REACTION_PREFIX + host
 
@@ -148,7 +148,7 @@ def reaction_key(host: str) -> str:
 def replaces_key(host: str) -> str:
     """Return the metadata key of whom a host stands in for.
 
-    :param host: the service host, for which `node_key` has room
+    :param host: the service host, which has to fit `node_key`
     """
     return REPLACES_PREFIX + host
 
@@ -180,7 +180,7 @@ def due_key(host: str) -> str:
 def unopened_key(host: str) -> str:
     """Return the journal's key of a host that was never enabled.
 
-    :param host: the service host, for which `maintenance_key` has room
+    :param host: the service host, which has to fit `maintenance_key`
     """
     return UNOPENED_PREFIX + host
 
@@ -188,7 +188,7 @@ def unopened_key(host: str) -> str:
 def released_key(host: str) -> str:
     """Return the journal's key of who has let a settling host go.
 
-    :param host: the service host, for which `maintenance_key` has room
+    :param host: the service host, which has to fit `maintenance_key`
     """
     return RELEASED_PREFIX + host
 

@@ -142,7 +142,7 @@ def run(world: World, weights: weight_sets.Weights) -> Outcome:
     """Place the servers of a trace, each on a host with the most weight.
 
     Servers that were there before are on their hosts, or else are spread by
-    chance over the hosts with room, in the same way for all policies.
+    chance over the hosts with capacity, in the same way for all policies.
 
     :raises: `exception.Invalid` when each server is too large
     """

@@ -54,7 +54,7 @@ def check_consumers(known: row_checks.Known) -> Iterator[findings.Finding]:
                 yield findings.Finding(
                     'orphan-allocation', '', host,
                     f'Placement keeps an allocation of {consumer}, which is '
-                    f'{orphan.what}; the host has that much less room',
+                    f'{orphan.what}; the host has that much less capacity',
                     functools.partial(
                         repair.drop_allocation, host, consumer))
 

@@ -180,7 +180,7 @@ def bar(used: int, planned: int, size: int) -> str:
 
 
 def loss(value: plan_resources.LostServers) -> str:
-    """Format whether the servers of a lost host or rack find room."""
+    """Format whether the servers of a lost host or rack fit."""
     name = value.host or f'rack {value.rack}'
     return f'{name}: {_verdict(value)}'
 
@@ -190,15 +190,15 @@ def _verdict(value: plan_resources.LostServers) -> str:
     least, most = value.no_room['least'], value.no_room['most']
     number = text(value.servers)
     if value.survives:
-        return f'survives, {number} of {number} servers find room'
+        return f'survives, {number} of {number} servers fit'
     if value.survives is False:
-        have = text_rules.counted(least or 0, 'server has', 'servers have')
-        return (f'{have} no room' if least == most else
-                f'at least {have} no room')
+        lost = text_rules.counted(least or 0, 'server does', 'servers do')
+        return (f'{lost} not fit' if least == most else
+                f'at least {lost} not fit')
     if most is None:
         return 'not known'
-    have = text_rules.counted(most, 'server has', 'servers have')
-    return f'not proven, up to {have} no room'
+    lost = text_rules.counted(most, 'server does', 'servers do')
+    return f'not proven, up to {lost} not fit'
 
 
 def refused_servers(values: Sequence[plan_resources.RefusedServer]) -> str:
@@ -208,11 +208,11 @@ def refused_servers(values: Sequence[plan_resources.RefusedServer]) -> str:
 
 
 def worst(value: Mapping[str, typing.Any] | None) -> str:
-    """Format what leaves most servers without room."""
+    """Format what leaves most servers that do not fit."""
     if value is None:
         return '-'
     name = value.get('host') or f"rack {value.get('rack')}"
-    return f"{name}: {value['servers']} without room"
+    return f"{name}: {value['servers']} without capacity"
 
 
 def drain(value: Mapping[str, typing.Any] | None) -> str:
@@ -282,7 +282,7 @@ _HOST_TAIL = (
     Field('next_reboot', 'Next Reboot'),
     Field('rack', 'Rack'),
 )
-# What a terminal of 80 columns has room for.
+# What fits a terminal of 80 columns.
 HOST_SHORT_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),)
 HOST_LIST = HOST_SHORT_LIST + _HOST_SIZE + _HOST_TAIL
 HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (

@@ -11,10 +11,11 @@ from pcloud.client import resources
 
 @dataclasses.dataclass(frozen=True)
 class Room(resources.Resource):
-    """The number of groups of servers that there is room for.
+    """The number of groups of servers that there is capacity for.
 
     :ivar groups: at most the requested number
-    :ivar reason: why there is room for fewer groups than requested, else None
+    :ivar reason: why there is capacity for fewer groups than requested, else
+        None
     """
 
     MEMBER = 'room'
@@ -36,7 +37,7 @@ class Obstacle(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class ExplainedHost(resources.Resource):
-    """The room for servers of a flavor on a host.
+    """The capacity for servers of a flavor on a host.
 
     :ivar fits: how many more servers fit
     :ivar in_the_way: all obstacles that have to go before a server fits
@@ -51,7 +52,7 @@ class ExplainedHost(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class HelpfulChange(resources.Resource):
-    """A change that would make room for another server.
+    """A change that would free capacity for another server.
 
     :ivar change: such as "enable", "wait", "add_host" or "flavor"
     :ivar subject: a host of the Pcloud, a host flavor or a flavor
@@ -65,11 +66,11 @@ class HelpfulChange(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class Explanation(resources.Resource):
-    """The room for servers of a flavor in a Pcloud.
+    """The capacity for servers of a flavor in a Pcloud.
 
     :ivar fits: how many more servers fit
     :ivar refused: why no host at all would do; None in general
-    :ivar changes: the changes that would make room, the smallest first
+    :ivar changes: the changes that would free capacity, the smallest first
     :ivar not_explained: filters of the operator that give no reasons
     """
 
@@ -86,7 +87,7 @@ class Explanation(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class PlacedServers(resources.Resource):
-    """Servers of a flavor that have room on a host of the Pcloud."""
+    """Servers of a flavor that have capacity on a host of the Pcloud."""
 
     host: str
     flavor: str
@@ -106,7 +107,7 @@ class BindingResource(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class MoreHosts(resources.Resource):
-    """Hosts of a host flavor that would make room for all servers.
+    """Hosts of a host flavor that would free capacity for all servers.
 
     :ivar hosts: how many hosts are enough
     :ivar units: the units of these hosts together
@@ -125,11 +126,11 @@ class MoreHosts(resources.Resource):
 class Simulation(resources.Resource):
     """Whether servers fit a Pcloud together.
 
-    :ivar fits: whether all servers have room
+    :ivar fits: whether all servers fit
     :ivar exact: whether it is proven that they fit, or that they do not
     :ivar enable: the names of hosts that only have to be enabled
     :ivar more: the host flavors to add hosts of beside, the cheapest first
-    :ivar bounds: "least" servers have room, more than "most" have none
+    :ivar bounds: "least" servers fit, more than "most" do not
     :ivar not_explained: what may be otherwise, in words
     :ivar refused: why no host at all would do, None in general
     """
@@ -157,8 +158,8 @@ class LostServers(resources.Resource):
     :ivar rack: the rack that fails, None for a host
     :ivar hosts: the hosts of the rack
     :ivar servers: the servers on the hosts, None while unknown
-    :ivar survives: whether all servers find room, None while not proven
-    :ivar no_room: "least" servers and no more than "most" find no room; "most"
+    :ivar survives: whether all servers fit, None while not proven
+    :ivar no_room: "least" servers and no more than "most" do not fit; "most"
         is None while unknown
     """
 
@@ -183,10 +184,11 @@ class RefusedServer(resources.Resource):
 class Rehearsal(resources.Resource):
     """Which hosts or racks of a Pcloud may fail, one at a time.
 
-    :ivar survives: so many may fail, and all servers find room
+    :ivar survives: so many may fail, and all servers fit
     :ivar of: the number of hosts, or of racks
     :ivar exact: whether it is proven of each of them
-    :ivar worst: the "host" or "rack" that leaves most "servers" without room
+    :ivar worst: the "host" or "rack" that leaves most "servers" without
+        capacity
     :ivar more: the host flavors to add hosts of, so that any may fail
     """
 
@@ -216,7 +218,7 @@ class Rebalance(resources.Resource):
     :ivar units_saved: the units of these hosts
     :ivar valid_for: what has to be given to have the servers moved
     :ivar exact: whether no plan is better
-    :ivar fits: whether the servers of the goal "fit" have room then
+    :ivar fits: whether the servers of the goal "fit" have capacity then
     :ivar pinned: the servers that stay, each with "server", "host", "rule" and
         "reason"
     :ivar not_explained: what may be otherwise, in words

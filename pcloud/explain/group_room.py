@@ -34,8 +34,8 @@ from pcloud.scheduler import request
 class GroupRoom:
     """The number of groups that fit.
 
-    :ivar reason: why there is no room for more groups, None when there is
-        enough room
+    :ivar reason: why there is no capacity for more groups, None when there is
+        enough capacity
     """
 
     groups: int
@@ -192,4 +192,4 @@ def _answer(groups: int, count: int, needs: Sequence[capacity.Need],
         return GroupRoom(count, None)
     wanted = ', '.join(capacity.words(capacity.total(needs)))
     return GroupRoom(
-        groups, f'{subject} has more room for {wanted} together')
+        groups, f'{subject} has more capacity for {wanted} together')

@@ -102,9 +102,9 @@ def left_out(
 ) -> list[Node]:
     """Return the compute nodes not offered by Placement, and why.
 
-    Placement is called once for all nodes with room, once for each resource
-    class, once for each required aggregate or choice of aggregates, and once
-    for all forbidden aggregates, however many hosts there are.
+    Placement is called once for all nodes with capacity, once for each
+    resource class, once for each required aggregate or choice of aggregates,
+    and once for all forbidden aggregates, however many hosts there are.
 
     :param nodes: ``uuid -> (service host, hypervisor hostname)`` of all nodes
     :param aggregates: all aggregates, for their names
@@ -198,7 +198,7 @@ class _Search:
     """The known facts about hosts which are no candidates.
 
     :ivar left: ``uuid of the node -> free resources``
-    :ivar fitting: the uuids of the nodes with room
+    :ivar fitting: the uuids of the nodes with capacity
     """
 
     need: capacity.Need
@@ -214,7 +214,7 @@ class _Search:
             return walled
         if uuid in self.fitting and self.limit is not None:
             return reasons.Reason(
-                'it has room, but Placement is asked for '
+                'it has capacity, but Placement is asked for '
                 f'{self.limit} candidates only (max_placement_results)',
                 'there are too many hosts')
         if uuid not in self.free:

@@ -106,7 +106,7 @@ def _refusal(
     spec: objects.RequestSpec, pcloud_id: str, reason: object,
 ) -> exception.Conflict:
     return exception.Conflict(
-        f'Default Pcloud {pcloud_id} has no room for '
+        f'Default Pcloud {pcloud_id} has no capacity for '
         f'{request.servers(spec)} more servers of this kind, and does not '
         f'grow: {reason}')
 
@@ -174,7 +174,7 @@ def _chosen_with_room(
             try:
                 has_grown = _make_room(context, turn, spec)
             except (growth_turns.Lost, allocation.Lost) as reason:
-                LOG.info('A launch into Pcloud %(pcloud)s looks for room '
+                LOG.info('A launch into Pcloud %(pcloud)s looks for capacity '
                          'again: %(reason)r',
                          {'pcloud': pcloud_id, 'reason': reason})
                 continue

@@ -178,7 +178,7 @@ class _Case:
 
 def _no_room(need: capacity.Need | None) -> str:
     amounts = '' if need is None else f' ({", ".join(capacity.words(need))})'
-    return ('no other enabled host of the Pcloud has room for it'
+    return ('no other enabled host of the Pcloud has capacity for it'
             f'{amounts}; enable or add a host')
 
 
@@ -303,7 +303,7 @@ def _places(
             objects.Destination(aggregates=[uuid]))
     except exception.Unavailable as error:
         LOG.warning('Where the servers of drained hosts of Pcloud %(pcloud)s '
-                    'have room is not known: %(error)s',
+                    'have capacity is not known: %(error)s',
                     {'pcloud': pcloud.id, 'error': error})
         return None
     return moves.plan({host: free[node.uuid] for host, node in nodes.items()

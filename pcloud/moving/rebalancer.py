@@ -290,8 +290,8 @@ class _Rebalance:
                  for past in pasts if past.arrived],
                 timeutils.utcnow_ts()):
             raise assignments.Stop(
-                f'host {self._name(world.host_of[row.target])} has no room '
-                f'for server {server}')
+                f'host {self._name(world.host_of[row.target])} has no '
+                f'capacity for server {server}')
 
     def _stop(self, reason: str) -> None:
         """End the rebalance, unless another has begun meanwhile."""

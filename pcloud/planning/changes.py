@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The smallest changes to make room for a server in a Pcloud.
+"""The smallest changes to free capacity for a server in a Pcloud.
 
 Rule: reference-room-changes
 """
@@ -40,7 +40,7 @@ _ASKED = 20
 
 @dataclasses.dataclass(frozen=True)
 class HelpfulChange:
-    """A change to make room for at least one server.
+    """A change to free capacity for at least one server.
 
     :ivar change: a word of `CHANGES`
     :ivar subject: the owner's name of a host, or the id of a host flavor or
@@ -57,10 +57,10 @@ def find(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     flavor: objects.Flavor, explanation: obstacles.FlavorFit,
 ) -> list[HelpfulChange]:
-    """Return the changes to make room, the smallest change first.
+    """Return the changes to free capacity, the smallest change first.
 
-    The list is empty when there is room, or when no change helps. Placement is
-    called once at most.
+    The list is empty when there is capacity, or when no change helps.
+    Placement is called once at most.
 
     :raises: `exception.Unavailable`
     """
@@ -71,7 +71,7 @@ def find(
 
 
 def _hosts(explanation: obstacles.FlavorFit) -> Iterator[HelpfulChange]:
-    """Yield the changes to let hosts with room take servers."""
+    """Yield the changes to let hosts with capacity take servers."""
     curable = [host_room for host_room in explanation.hosts
                if host_room.would_fit and
                {obstacle.rule for obstacle in host_room.in_the_way} <=
@@ -97,7 +97,7 @@ def _new_host(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     explanation: obstacles.FlavorFit,
 ) -> Iterator[HelpfulChange]:
-    """Yield the cheapest host flavor with room on a free host."""
+    """Yield the cheapest host flavor with capacity on a free host."""
     pools = sorted(isolation.pool_uuids())
     if not pools:
         return
@@ -129,7 +129,7 @@ def _has_room(
     pcloud: pclouds.Pcloud, what: host_resources.Description,
     need: capacity.Need,
 ) -> bool:
-    """Whether an empty host has room with the ratios of the Pcloud.
+    """Whether an empty host has capacity with the ratios of the Pcloud.
 
     The size of a host flavor is unknown while no cell of its hosts answers.
     """
@@ -190,7 +190,7 @@ def _fits(
     explanation: obstacles.FlavorFit, flavor: objects.Flavor,
     nodes: Iterable[computes.Node],
 ) -> bool:
-    """Whether any node has room for a flavor in place of the asked flavor."""
+    """Whether a flavor in place of the asked flavor fits any node."""
     spec = explanation.spec.obj_clone()
     spec.flavor = flavor
     need = dataclasses.replace(

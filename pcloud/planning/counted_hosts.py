@@ -37,7 +37,7 @@ class Counted:
     :ivar doubts: what is not known of the amounts on the hosts, in words
     :ivar unknown: ``place of an entry -> what is not known`` of the parts of
         hosts that its servers need, in words without the flavor's name
-    :ivar silent: the owner's names of further hosts that may have room, in
+    :ivar silent: the owner's names of further hosts that may have capacity, in
         cells that do not answer
     """
 

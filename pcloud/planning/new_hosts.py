@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which host flavors would make room for a bundle, and how many hosts.
+"""Which host flavors would free capacity for a bundle, and how many hosts.
 
 Rule: reference-planning-more
 """
@@ -40,7 +40,7 @@ _MOST, _MOST_OF_SEVERAL = 10, 5
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """Hosts of a host flavor that would make room for all servers.
+    """Hosts of a host flavor that would free capacity for all servers.
 
     :ivar host_flavor: the id of the host flavor
     :ivar hosts: so many hosts are enough
@@ -70,13 +70,13 @@ def options(
     bundle: bundles.Bundle, cases: Sequence[losses.Case],
     solve: integer_programs.Solver,
 ) -> tuple[list[Option], list[str]]:
-    """Return the host flavors that would make room, the cheapest first.
+    """Return the host flavors that would free capacity, the cheapest first.
 
     Placement is called once, when there is a pool, and once more for each
     group of resources for which it matters which provider gives it.
 
     :param bundle: all servers of all cases
-    :param cases: servers without room, each beside the hosts that count
+    :param cases: servers that do not fit, each beside the hosts that count
         already; best the case that needs most hosts first
     :returns: the options, and what is not proven about them, in words
     :raises: `exception.Unavailable`
@@ -94,7 +94,7 @@ def options(
              cases[0].kinds, cases[0].hosts, offer.host)) is not None),
         key=lambda each: each[:-1])
     found, unproven = [], [
-        f'whether host flavor {pool_id} makes room' for pool_id in (
+        f'whether host flavor {pool_id} adds capacity' for pool_id in (
             *(supply.flavor.id for supply in supplies
               if supply.has_hosts and not _is_known(supply)),
             *(offer.flavor.id for offer in offers
@@ -113,7 +113,7 @@ def options(
                     'now')
         if not enough.proven:
             unproven.append(
-                f'whether host flavor {offer.flavor.id} makes room'
+                f'whether host flavor {offer.flavor.id} adds capacity'
                 if enough.number is None else
                 f'whether fewer hosts of host flavor {offer.flavor.id} are '
                 'enough')

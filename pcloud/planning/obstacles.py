@@ -70,7 +70,7 @@ class Obstacle:
 class HostRoom:
     """A host of the Pcloud.
 
-    :ivar would_fit: for how many more servers of the flavor there is room
+    :ivar would_fit: for how many more servers of the flavor there is capacity
     :ivar in_the_way: all obstacles to the next server
     """
 
@@ -226,7 +226,7 @@ def _dropped(
 class _Seen:
     """The facts that were read for all hosts together.
 
-    :ivar offered: the uuids of the nodes on which Placement has room
+    :ivar offered: the uuids of the nodes on which Placement has capacity
     :ivar rooms: for how many servers the parts of each node suffice, by uuid;
         None where what is free of each class tells all
     """
@@ -261,7 +261,7 @@ def refusal(
 ) -> str | None:
     """Return why no host at all is right, None when some host may be.
 
-    Pcloud's own request filter would only state that there is no room.
+    Pcloud's own request filter would only state that there is no capacity.
     """
     if pcloud.owner not in pcloud.tenants:
         return 'the project that owns it is not one of its tenants'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which hosts or racks of a Pcloud may fail, with room for their servers.
+"""Which hosts or racks of a Pcloud may fail, with capacity for their servers.
 
 The reader is the owner of the Pcloud: hosts have the owner's names, racks are
 numbers, and no fact about other hosts of the cloud is shown.
@@ -38,8 +38,8 @@ class Lost:
     :ivar name: the owner's name of the host, or the number of the rack
     :ivar hosts: the owner's names of the hosts that fail
     :ivar servers: the servers on the hosts, None while unknown
-    :ivar least: so many of the servers have no room, or more
-    :ivar most: no more of the servers have no room; None while unknown
+    :ivar least: so many of the servers do not fit, or more
+    :ivar most: no more of the servers do not fit; None while unknown
     """
 
     name: str | int
@@ -50,7 +50,7 @@ class Lost:
 
     @property
     def survives(self) -> bool | None:
-        """Whether all servers have room; None while nothing is proven."""
+        """Whether all servers fit; None while nothing is proven."""
         if self.most == 0:
             return True
         return False if self.least else None
@@ -76,9 +76,9 @@ class Rehearsal:
 
     :ivar lose: a word of `LOSSES`
     :ivar losses: each host or rack, in the order of the names
-    :ivar more: the host flavors of which more hosts would make room for all
-        servers, whatever fails
-    :ivar refused_servers: the servers for which no host makes room
+    :ivar more: the host flavors of which more hosts would free capacity for
+        all servers, whatever fails
+    :ivar refused_servers: the servers that no host takes again
     :ivar not_explained: what may be otherwise, in words
     """
 
@@ -90,17 +90,17 @@ class Rehearsal:
 
     @property
     def least(self) -> int:
-        """The number of losses that leave no server without room, surely."""
+        """The number of losses after which every server fits, surely."""
         return sum(lost.survives is True for lost in self.losses)
 
     @property
     def most(self) -> int:
-        """The number of losses that may leave no server without room."""
+        """The number of losses after which every server may fit."""
         return sum(lost.survives is not False for lost in self.losses)
 
     @property
     def worst(self) -> Lost | None:
-        """The loss that leaves most servers without room, None for none."""
+        """The loss that leaves most servers that do not fit, None for none."""
         failing = [lost for lost in self.losses if lost.least]
         return max(failing, key=lambda lost: (
             lost.least, lost.most or 0), default=None)
@@ -212,7 +212,7 @@ def _there(
 class _Made:
     """What was found out about failures.
 
-    :ivar cases: what is left without room, at least, of each failure
+    :ivar cases: what is left without capacity, at least, of each failure
     :ivar careful: the same when the hosts beside fail too
     :ivar unknown: what may keep any server away, in words
     :ivar doubts: what may keep the servers of each group away, in words
@@ -252,7 +252,7 @@ class _Made:
                  servers.bundle.entries, servers.groups))])
 
     def placed(self, case: losses.Case) -> int:
-        """Return how many servers of a case have room, surely."""
+        """Return how many servers of a case have capacity, surely."""
         if self.unknown:
             return 0
         return sum(

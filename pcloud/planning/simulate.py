@@ -79,13 +79,13 @@ class Binding:
 class Simulation:
     """Whether a bundle fits.
 
-    :ivar fits: whether all servers have room; true is proven
+    :ivar fits: whether all servers fit; true is proven
     :ivar exact: whether it is proven that the servers fit, or do not
     :ivar placed: a placement of `least` servers, or of more
     :ivar enable: the owner's names of hosts to enable, which are empty
     :ivar more: the host flavors of which hosts are missing beside `enable`
-    :ivar least: so many servers have room
-    :ivar most: more servers have no room
+    :ivar least: so many servers fit
+    :ivar most: more servers do not fit
     :ivar not_explained: what may be otherwise, in words
     :ivar refused: why no host at all is right, None when some host may be
     """
@@ -159,7 +159,7 @@ def _shown(
         [*unknown, *(
             f'the part of the cloud with host {name} does not answer'
             for name in there.silent), *advice.unproven, *(
-            ['whether more servers have room than bounds.least']
+            ['whether more servers fit than bounds.least']
             if made.least < made.most and not there.silent else [])])
 
 
@@ -201,7 +201,7 @@ def _opened(
     """Choose hosts to enable, and return the case with these hosts.
 
     A host is chosen on which a plan with all hosts places servers, and without
-    which fewer servers have room.
+    which fewer servers fit.
     """
     def with_idle(places: Sequence[int]) -> losses.Case:
         together = [*case.hosts, *(idle[place] for place in places)]

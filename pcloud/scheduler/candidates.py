@@ -147,7 +147,7 @@ def offered(
     context: nova_context.RequestContext, wanted: capacity.Need,
     destination: objects.Destination | None, limit: int | None = None,
 ) -> dict[str, capacity.Host]:
-    """Return ``uuid of the node -> host`` for the hosts with room for a need.
+    """Return ``uuid of the node -> host`` for hosts with capacity for a need.
 
     Placement is called once.
 

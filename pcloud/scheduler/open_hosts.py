@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which hosts of a Pcloud take servers, and whether such a host has room.
+"""Which hosts of a Pcloud take servers, and whether such a host has capacity.
 
 When Placement has no candidate, Nova answers "No valid host was found." and
 nothing else. The owner of the hosts can help once the owner knows whether to
@@ -92,9 +92,9 @@ def check_room(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     pcloud: access.Pcloud,
 ) -> None:
-    """Refuse a request for which no enabled host of its Pcloud has room.
+    """Refuse a request for which no enabled host of its Pcloud has capacity.
 
-    Where no host has plainly room, Placement is asked the same question as
+    Where no host has plainly capacity, Placement is asked the same question as
     later by nova-scheduler; narrowed to the Pcloud, the question costs the
     same however large the cloud is. The check only improves the message, so no
     request is refused while a cell does not answer.
@@ -135,16 +135,16 @@ def _no_room(
 ) -> str:
     if pcloud.pin is not None:
         return (f"its host '{pcloud.pin}', which the server names, has no "
-                f'room for {_ASKED_FOR}')
+                f'capacity for {_ASKED_FOR}')
     if spec.project_id != pcloud.owner:
-        return f'none of its enabled hosts has room for {_ASKED_FOR}'
+        return f'none of its enabled hosts has capacity for {_ASKED_FOR}'
     return _owners_reason(enabled, len(pcloud.hosts), others_have_room)
 
 
 def _has_plainly_room(
     wanted: utils.ResourceRequest, nodes: Iterable[computes.Node],
 ) -> bool:
-    """Whether one of the nodes has room without any overcommitment.
+    """Whether one of the nodes has capacity without any overcommitment.
 
     What nova-compute has told of its node is enough for a request that asks
     the Pcloud for cpus, memory and disk, and for nothing else.
@@ -160,9 +160,10 @@ def _has_plainly_room(
 
 
 def _owners_reason(enabled: int, hosts: int, others_have_room: bool) -> str:
-    text = (f'its only enabled host has no room for {_ASKED_FOR}'
+    text = (f'its only enabled host has no capacity for {_ASKED_FOR}'
             if enabled == 1 else
-            f'none of its {enabled} enabled hosts has room for {_ASKED_FOR}')
+            f'none of its {enabled} enabled hosts has capacity for '
+            f'{_ASKED_FOR}')
     if others_have_room:
         others = ('its other host' if hosts - enabled == 1 else
                   f'one of its {hosts - enabled} other hosts')

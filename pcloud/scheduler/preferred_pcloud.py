@@ -2,10 +2,10 @@
 
 """Whether a request that prefers a Pcloud goes there.
 
-A Pcloud has room for a request when the hosts of the Pcloud that take servers
-have room for all servers of the request together. Placement tells what is free
-on the hosts. Hosts that Nova's scheduler would refuse in any case do not
-count.
+A Pcloud has capacity for a request when the hosts of the Pcloud that take
+servers have capacity for all servers of the request together. Placement tells
+what is free on the hosts. Hosts that Nova's scheduler would refuse in any case
+do not count.
 
 Rule: reference-default-pcloud-prefer
 """
@@ -52,8 +52,8 @@ def has_place(
     try:
         hosts = candidates.offered(context, need, destination)
     except exception.Unavailable as error:
-        LOG.warning('Whether Pcloud %(pcloud)s has room is not known, so a '
-                    'server that prefers the Pcloud goes outside: %(error)s',
+        LOG.warning('Whether Pcloud %(pcloud)s has capacity is not known, so '
+                    'a server that prefers the Pcloud goes outside: %(error)s',
                     {'pcloud': pcloud.id, 'error': error})
         return False
     fits = {host: capacity.fits(need, hosts[node.uuid])

@@ -158,7 +158,7 @@ def _prefer_pcloud(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
     preferred: str,
 ) -> None:
-    """Decide for all servers of a request whether the Pcloud has room.
+    """Decide for all servers of a request whether the Pcloud has capacity.
 
     A Pcloud that the project may not use is the same as no Pcloud, and nobody
     is told.

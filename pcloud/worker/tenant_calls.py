@@ -49,7 +49,7 @@ class Client(v1.Client):
         self, group: Iterable[str], *, pcloud_id: str | None = None,
         parent: str | None = None, count: int = 1,
     ) -> plan_resources.Room:
-        """Return the number of groups that there is room for, as `v1`."""
+        """Return the number of groups that there is capacity for, as `v1`."""
         if pcloud_id is None:
             return self._elevated.room(group, parent=parent, count=count)
         return super().room(

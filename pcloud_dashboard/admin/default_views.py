@@ -84,12 +84,13 @@ def _text(default: Mapping[str, typing.Any] | None, name: str) -> str:
             'Instances that name no Pcloud start outside of Pclouds.')
     if default.get('mode') == 'prefer':
         return gettext(
-            'Instances that name no Pcloud start in %s while there is room, '
+            'Instances that name no Pcloud start in %s while there is '
+            'capacity, '
             'and else outside.') % name
     if default.get('mode') == 'grow':
         return gettext(
             'Instances that name no Pcloud start in %(pcloud)s; while there '
-            'is no room, hosts of host flavor %(flavor)s are added, up to '
+            'is no capacity, hosts of host flavor %(flavor)s are added, up to '
             '%(most)s hosts.') % {
                 'pcloud': name, 'flavor': default.get('host_flavor'),
                 'most': default.get('max_hosts')}

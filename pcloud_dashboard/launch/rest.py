@@ -57,7 +57,7 @@ class Explanation(generic.View):
     @utils.ajax()
     def get(self, request: http.HttpRequest,
             pcloud_id: str) -> dict[str, typing.Any]:
-        """Explain the room for a flavor, for the owner of the Pcloud."""
+        """Explain the capacity for a flavor, for the owner of the Pcloud."""
         try:
             found = api.client(request).explain(
                 pcloud_id, request.GET.get('flavor', ''))

@@ -28,7 +28,7 @@ class ModeForm(pcloud_forms.ApiForm):
     mode = forms.ChoiceField(
         label=_('Instances that name no Pcloud start'),
         choices=[('strict', _('in the Pcloud, or not at all')),
-                 ('prefer', _('in the Pcloud while there is room, else '
+                 ('prefer', _('in the Pcloud while there is capacity, else '
                               'outside')),
                  ('grow', _('in the Pcloud, and hosts are added for them'))],
         widget=forms.Select(attrs={

@@ -49,10 +49,10 @@ def _text(value: resources.DefaultPcloud, is_here: bool) -> str:
                  '%s.') % value.pcloud
     if value.mode == 'prefer':
         return _('Instances that name no Pcloud start here while there is '
-                 'room, and else outside.')
+                 'capacity, and else outside.')
     if value.mode == 'grow':
         return _('Instances that name no Pcloud start here; while there is '
-                 'no room, hosts of host flavor %(flavor)s are added, up to '
-                 '%(most)s hosts.') % {
+                 'no capacity, hosts of host flavor %(flavor)s are added, up '
+                 'to %(most)s hosts.') % {
                      'flavor': value.host_flavor, 'most': value.max_hosts}
     return _('Instances that name no Pcloud start here.')

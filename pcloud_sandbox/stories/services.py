@@ -53,7 +53,7 @@ def _refusals(teller: narrator.Narrator) -> None:
             ('alice', f'{DEPLOY} x {PLAIN} --with y=nothing:agent',
              'nothing'),
             # How much is free outside of Pclouds is told to operators alone.
-            ('admin', f'{DEPLOY} x {PLAIN} --count 999', 'no room'),
+            ('admin', f'{DEPLOY} x {PLAIN} --count 999', 'no capacity'),
             ('alice', f'{DEPLOY} y {AGENT} --in-service x', 'x')):
         refused = teller.fails(user, command)
         teller.promise(

@@ -35,7 +35,7 @@ SHOW_QUERY = {
 
 
 def show(call: api_call.Call) -> dict:
-    """Return the number of groups of servers that there is room for now.
+    """Return the number of groups of servers that there is capacity for now.
 
     A group is a server of every flavor, together on a single host. Inside of a
     Pcloud the host is open to the owner of the Pcloud, outside of Pclouds to

@@ -31,7 +31,7 @@ def check(
     server: Mapping, hints: Mapping, flavor_id: str,
     properties: Mapping[str, str],
 ) -> None:
-    """Refuse servers for which a growing Pcloud has no room, and gets none.
+    """Refuse servers for which a growing Pcloud has and gets no capacity.
 
     Nothing is changed. A request that Nova refuses in any case, or of a caller
     who may not create servers, is left to Nova.
@@ -56,7 +56,7 @@ def _spec(
     """Return the request for the servers.
 
     :returns: None for a request that Nova, or Nova's scheduler, will refuse
-        however much room there is
+        however much capacity there is
     """
     try:
         flavor = objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')

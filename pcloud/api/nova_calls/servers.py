@@ -218,7 +218,7 @@ def _wish(
 ) -> colocation.Wish:
     """Return the wishes about services, checked.
 
-    One query for each flavor of another server that needs room.
+    One query for each flavor of another server that needs capacity.
     """
     wish = colocation.wish(hints)
     for companion in wish.room_for:

@@ -2,8 +2,8 @@
 
 """Who may do what with all that has a single rule, or a few.
 
-The rules of tenants, quotas, attributes, machine constraints, room, planning,
-servers, the audit, and the API itself.
+The rules of tenants, quotas, attributes, machine constraints, capacity,
+planning, servers, the audit, and the API itself.
 """
 
 from oslo_policy import policy
@@ -77,11 +77,11 @@ rules = [
           ('POST', '/servers'), ('POST', '/os-pclouds/{id}/hosts'),
           ('PUT', '/os-pcloud-policies/{scope}/{id}')),
     _rule(ROOM_SHOW, base.READER,
-          'Ask for how many groups of servers there is room in the '
+          'Ask for how many groups of servers there is capacity in the '
           "project's own Pcloud.",
           ('GET', '/os-pcloud-room?pcloud={id}')),
     _rule(ROOM_SHOW_OUTSIDE, base.ADMIN,
-          'Ask for how many groups of servers there is room outside of '
+          'Ask for how many groups of servers there is capacity outside of '
           'Pclouds.',
           ('GET', '/os-pcloud-room')),
     _rule(EXPLAIN_SHOW, base.READER,
@@ -98,7 +98,7 @@ rules = [
           ('GET', '/os-pclouds/{id}/rebalance')),
     _rule(REHEARSAL_SHOW, base.READER,
           "Ask which hosts or racks of the project's own Pcloud may fail "
-          'with room for their servers, and which hosts would have to be '
+          'with capacity for their servers, and which hosts would have to be '
           'added.',
           ('GET', '/os-pclouds/{id}/rehearsal')),
     _rule(HIDDEN_SERVERS_INDEX, base.READER,

@@ -18,10 +18,10 @@ class Planning(base.Calls):
     def room(self, group: Iterable[str], *,
              pcloud_id: str | None = None, parent: str | None = None,
              count: int = 1) -> plan_resources.Room:
-        """Return the number of groups of servers that there is room for now.
+        """Return the number of groups of servers that fit now.
 
         A group is a server of each flavor, all on a single host. Cpus, memory
-        and disk count, with the ratios of the cloud. Room is not reserved.
+        and disk count, with the ratios of the cloud. Capacity is not reserved.
 
         :param group: the ids of the flavors of a group's servers; a flavor
             that is given twice stands for two servers. The root disk of a

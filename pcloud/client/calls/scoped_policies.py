@@ -102,8 +102,8 @@ class ScopedPolicies(base.Calls):
         :param pcloud_id: None for outside of Pclouds, whatever the domain and
             the cloud have set
         :param mode: 'strict' for the Pcloud alone, 'prefer' for the Pcloud
-            while there is room, 'grow' for the Pcloud, which free hosts join
-            while there is no room
+            while there is capacity, 'grow' for the Pcloud, which free hosts
+            join while there is no capacity
         :param growth: in mode 'grow' host_flavor, max_hosts and perhaps
             availability_zone; None is left out
         :param project_id: as for :meth:`get_default_pcloud`

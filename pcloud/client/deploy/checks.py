@@ -137,8 +137,8 @@ def check_room(client: v1.Client, kinds: Sequence[UnitKind], count: int,
     :param pcloud: the Pcloud of the groups; None for outside of Pclouds
     :param parent: only hosts that run a unit of this service count
     """
-    text = (f'Pcloud {pcloud.name} has no room' if pcloud else
-            'the cloud has no room outside of Pclouds')
+    text = (f'Pcloud {pcloud.name} has no capacity' if pcloud else
+            'the cloud has no capacity outside of Pclouds')
     if parent:
         text += f" on hosts with a unit of '{parent}'"
     with problems.collecting(), _ignore_forbidden():
@@ -161,13 +161,13 @@ def check_room_beside(client: v1.Client, kinds: Sequence[UnitKind],
         room = client.room(
             _group(kinds), pcloud_id=anchor.hint(hints.PCLOUD),
             parent=anchor.id)
-        problems.add(_no_room('there is no room', room, kinds, 1), about)
+        problems.add(_no_room('there is no capacity', room, kinds, 1), about)
 
 
 def _ignore_forbidden() -> contextlib.AbstractContextManager[None]:
     """Go on when the caller may not ask for capacity.
 
-    A deployment without room then fails later, and created servers are
+    A deployment without capacity then fails later, and created servers are
     deleted.
     """
     return contextlib.suppress(exceptions.Forbidden)

@@ -225,8 +225,9 @@ _default_project_arg = utils.arg(
 @utils.arg('--mode', metavar='<mode>', default='strict',
            choices=('strict', 'prefer', 'grow'),
            help='strict: in the Pcloud or not at all (the default); prefer: '
-                'outside of Pclouds when the Pcloud has no room; grow: in the '
-                'Pcloud, which free hosts join when there is no room.')
+                'outside of Pclouds when the Pcloud has no capacity; grow: in '
+                'the Pcloud, which free hosts join when there is no '
+                'capacity.')
 @utils.arg('--grow-flavor', metavar='<host-flavor>',
            help='Host flavor of new hosts (mode grow).')
 @utils.arg('--max-hosts', metavar='<n>', type=int,

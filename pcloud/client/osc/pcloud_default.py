@@ -41,8 +41,8 @@ class SetPcloudDefault(common.PcloudCommand):
             default=default_pcloud.STRICT,
             help='With strict such servers start in the Pcloud or not at all; '
                  'with prefer they start outside of Pclouds when the Pcloud '
-                 'has no room, and with grow free hosts join the Pcloud when '
-                 'it has no room (default: strict)')
+                 'has no capacity, and with grow free hosts join the Pcloud '
+                 'when it has no capacity (default: strict)')
         parser.add_argument(
             '--grow-flavor', metavar='<host-flavor>',
             help='Host flavor of the hosts that join (with --mode grow)')

@@ -22,8 +22,8 @@ TIMEOUT = 600
 class DeployPcloudService(common.Lister):
     """Start a service, with co-located services: all servers or none
 
-    The whole order is checked before the first server is created, room
-    included where the caller may ask for room. The services of --with are
+    The whole order is checked before the first server is created, capacity
+    included where the caller may ask for capacity. The services of --with are
     running before the main service is started. If a server fails, all created
     servers are deleted again.
     """
@@ -51,7 +51,7 @@ class DeployPcloudService(common.Lister):
         parser.add_argument(
             '--in-service', metavar='<service>', dest='parent',
             help='Start it, with its own of --with, on a host that runs a '
-                 'unit of this service and has room for all')
+                 'unit of this service and has capacity for all')
         parser.add_argument(
             '--scale-with', metavar='<service>',
             help='Start one unit on every host that runs a unit of this '

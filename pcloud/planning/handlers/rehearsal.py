@@ -17,7 +17,7 @@ SHOW_QUERY = {
 
 
 def show(call: api_call.Call) -> dict:
-    """Return which hosts or racks may fail with room for their servers.
+    """Return which hosts or racks may fail with capacity for their servers.
 
     Rule: reference-planning-rehearsal
     """

@@ -16,7 +16,7 @@ def tries(
 ) -> Iterator[fitting.Counts]:
     """Yield placements, until one has all servers; at least one.
 
-    Each host in turn takes as many servers as it has room for, kind after
+    Each host in turn takes as many servers as it has capacity for, kind after
     kind, in several orders of kinds and hosts.
     """
     number = fitting.asked(kinds)
@@ -34,7 +34,7 @@ def matched(
 
     A host has much left of some classes and little of others; the servers that
     need most of what there is much of come first. Where the servers fill the
-    hosts nearly, more of the servers find room so than by filling host after
+    hosts nearly, more of the servers fit so than by filling host after
     host with one kind after the other.
     """
     for turns in _turns(kinds, hosts):

@@ -59,7 +59,7 @@ class TargetHost:
 
 
 def room(kind: ServerKind, place: int, host: TargetHost) -> int:
-    """Return for how many servers of a kind a host has room.
+    """Return for how many servers of a kind a host has capacity.
 
     :param place: the place of the kind in the sequence of kinds
     """
@@ -107,7 +107,7 @@ def left_of(
 def is_placement(
     kinds: Sequence[ServerKind], hosts: Sequence[TargetHost], counts: Counts,
 ) -> bool:
-    """Whether all hosts have room for the servers that they are to take."""
+    """Whether the servers fit on all hosts that are to take servers."""
     return len(counts) == len(hosts) and all(
         _has_room(kinds, host, numbers)
         for host, numbers in zip(hosts, counts)
@@ -172,9 +172,9 @@ def takes(kind: ServerKind, place: int, host: TargetHost) -> bool:
 def volume(kinds: Sequence[ServerKind], hosts: Sequence[TargetHost]) -> int:
     """Return a number of servers that is not exceeded by any placement.
 
-    As many servers of each kind as the hosts have room for when they have no
-    servers of other kinds, and as many small servers as all that is free of a
-    resource class is enough for.
+    As many servers of each kind as the hosts have capacity for when they have
+    no servers of other kinds, and as many small servers as all that is free of
+    a resource class is enough for.
     """
     limits = [min(kind.count, sum(room(kind, place, host) for host in hosts))
               for place, kind in enumerate(kinds)]

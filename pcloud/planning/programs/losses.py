@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the servers of lost hosts find room on other hosts.
+"""Whether the servers of lost hosts fit on other hosts.
 
 Nothing else is moved. Each loss is by itself: the hosts of the other losses
 are there.
@@ -16,7 +16,7 @@ from pcloud.planning.programs import integer_programs
 from pcloud.planning.programs import packing
 from pcloud.planning.programs import shortages
 
-# How many losses without room for all servers are looked at again.
+# How many losses without capacity for all servers are looked at again.
 _AGAIN = 10
 
 
@@ -51,14 +51,14 @@ class Case:
 
     @property
     def survives(self) -> bool | None:
-        """Whether all servers have room; None while nothing is proven."""
+        """Whether all servers fit; None while nothing is proven."""
         if self.made.least == self.asked:
             return True
         return None if self.made.most == self.asked else False
 
     @property
     def left(self) -> tuple[int, int]:
-        """How many servers have no room, at least and at most."""
+        """How many servers do not fit, at least and at most."""
         return self.asked - self.made.most, self.asked - self.made.least
 
 
@@ -66,11 +66,11 @@ def cases(
     kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     losses: Sequence[Loss], solve: integer_programs.Solver,
 ) -> list[Case]:
-    """Return for each loss how many of the servers have room.
+    """Return for each loss how many of the servers fit.
 
     The solver is asked only about losses that nothing simpler decides, and
-    then about the losses with most servers without room. Such programs share
-    the time of the solver.
+    then about the losses with most servers that do not fit. Such programs
+    share the time of the solver.
 
     :param kinds: of all servers; their counts do not matter
     """
@@ -139,7 +139,7 @@ def more_hosts(
 
 
 def _is_enough(case: Case, new: fitting.TargetHost, number: int) -> bool:
-    """Whether so many new hosts take all that has no room, surely."""
+    """Whether so many new hosts take all that has no capacity, surely."""
     opened = shortages.opened(
         case.kinds, fitting.left_of(case.kinds, case.made.counts), new)
     return opened is not None and opened <= number

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where servers of several sizes have room together, and where they do not.
+"""Where servers of several sizes fit together, and where they do not.
 
 All amounts are whole numbers. A placement that is found is a proof that the
 servers fit. That servers do not fit is proven by a bound: a volume, or an
@@ -22,7 +22,7 @@ from pcloud.planning.programs import fitting
 from pcloud.planning.programs import integer_programs
 
 # Hosts that are filled anew together, and how many times that is tried, while
-# no larger part than one of so many servers has no room.
+# no larger part than one of so many servers has no capacity.
 _FEW, _REPAIRS, _LITTLE = 10, 6, 50
 # Which part of the time that is left a few hosts may take, and the first
 # program about all hosts.
@@ -31,11 +31,11 @@ _SOME, _FIRST = 0.1, 0.7
 
 @dataclasses.dataclass(frozen=True)
 class Packing:
-    """How many servers have room.
+    """How many servers fit.
 
     :ivar counts: a placement of `least` servers
-    :ivar least: so many servers have room
-    :ivar most: more servers have no room
+    :ivar least: so many servers fit
+    :ivar most: more servers do not fit
     """
 
     counts: fitting.Counts
@@ -47,12 +47,12 @@ def plan(
     kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
 ) -> Packing:
-    """Return whether all servers have room, and where; else bounds.
+    """Return whether all servers fit, and where; else bounds.
 
     The solver is asked only where simple ways of placing the servers leave
-    some out, and no volume proves that there is no room for all: first about
-    few hosts at a time, then about all hosts. Two programs say the same, for
-    each is sometimes much faster than the other.
+    some out, and no volume proves that there is no capacity for all: first
+    about few hosts at a time, then about all hosts. Two programs say the same,
+    for each is sometimes much faster than the other.
     """
     made, number = simple_plan(kinds, hosts), fitting.asked(kinds)
     if made.least < number:
@@ -94,7 +94,7 @@ def fits(
     kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
 ) -> bool | None:
-    """Whether all servers have room together; None while nothing is proven."""
+    """Whether all servers fit together; None while nothing is proven."""
     made, number = plan(kinds, hosts, solve), fitting.asked(kinds)
     return None if made.least < number == made.most else made.least == number
 
@@ -104,7 +104,7 @@ def fuller(
     made: Packing, solve: integer_programs.Solver,
     share: float = 1.0,
 ) -> Packing:
-    """Return a plan with closer bounds: as many servers as have room.
+    """Return a plan with closer bounds: as many servers as fit.
 
     :param made: the plan there is
     :param share: which part of the time that is left the program may take
@@ -130,7 +130,7 @@ def repaired(
     """Return a placement with more servers, or with as many.
 
     A few hosts at a time are filled anew, as well as they can be. Where only
-    some servers have no room, that is much faster than to fill all hosts.
+    some servers do not fit, that is much faster than to fill all hosts.
 
     :param counts: the placement there is
     """
@@ -160,7 +160,7 @@ def _few(
 
     Some hosts have most left, and others take turns.
 
-    :param left: how many servers of each kind have no room
+    :param left: how many servers of each kind have no capacity
     :param number: how many times hosts were filled anew
     """
     totals = filling.free_totals(kinds, hosts)
@@ -189,8 +189,8 @@ class Variables:
     """The variables of a program: the servers of a kind on a host.
 
     :ivar places: the host and the kind of each variable, as places in their
-        sequences; a host without room for a kind has no variable
-    :ivar limits: for how many servers the host alone has room
+        sequences; a host without capacity for a kind has no variable
+    :ivar limits: for how many servers the host alone has capacity
     """
 
     kinds: Sequence[fitting.ServerKind]

@@ -2,10 +2,11 @@
 
 """Which servers to move, so that hosts become empty or further servers fit.
 
-A server moves once at most. During a move both hosts have room for the server:
-a plan is a sequence of steps, each a group of moves that may run at once, and
-what a server leaves behind counts from the next step on. Servers that may go
-to the same hosts and need the same are equal, and are only counted.
+A server moves once at most. During a move both hosts have capacity for the
+server: a plan is a sequence of steps, each a group of moves that may run at
+once, and what a server leaves behind counts from the next step on. Servers
+that may go to the same hosts and need the same are equal, and are only
+counted.
 
 Rule: reference-rebalancing-plan
 """
@@ -71,13 +72,13 @@ class World:
     kinds: Sequence[MovableKind]
 
     def takes(self, host: int, kind: int) -> bool:
-        """Whether servers of a kind may come to a host that has room."""
+        """Whether servers of a kind may come to a host that has capacity."""
         there, its = self.hosts[host], self.kinds[kind]
         return there.takes and host not in its.refused and _is_small(
             its.amounts, there)
 
     def takes_new(self, host: int, amounts: Mapping[str, int]) -> bool:
-        """Whether new servers may come to a host that has room."""
+        """Whether new servers may come to a host that has capacity."""
         there = self.hosts[host]
         return there.takes_new and _is_small(amounts, there)
 
@@ -97,8 +98,8 @@ class Goal:
     """What a plan is for.
 
     :ivar max_moves: so many servers may be moved
-    :ivar count: so many new servers are to have room; 0 for a plan that makes
-        hosts empty
+    :ivar count: so many new servers are to have capacity; 0 for a plan that
+        makes hosts empty
     :ivar amounts: ``resource class -> amount`` of each new server
     """
 
@@ -122,7 +123,7 @@ Steps = tuple[tuple[Move, ...], ...]
 class Relocation:
     """Moves that reach a goal, in steps.
 
-    :ivar reached: whether the new servers have room afterwards; true of a plan
+    :ivar reached: whether the new servers fit afterwards; true of a plan
         that makes hosts empty
     :ivar exact: whether it is proven that there is no better plan
     """
@@ -147,7 +148,8 @@ def score(world: World, goal: Goal, moves: Sequence[Move]) -> Score:
 
     Of plans that make hosts empty the plan with most such hosts is the best,
     then the plan with the fewest moves, then the plan that moves the least
-    memory. Of plans that make room the number of empty hosts does not count.
+    memory. Of plans that free capacity the number of empty hosts does not
+    count.
     """
     return (0 if goal.count else len(freed(world, moves)), -len(moves),
             -memory(world, moves))
@@ -189,9 +191,9 @@ def take(
 
 
 def is_executable(world: World, steps: Steps) -> bool:
-    """Whether each target has room for all that comes in each step.
+    """Whether each target has capacity for all that comes in each step.
 
-    A host that a server leaves has more room from the next step on.
+    A host that a server leaves has more capacity from the next step on.
     """
     free = amounts_left(world)
     unmoved = [list(kind.there) for kind in world.kinds]
@@ -211,7 +213,7 @@ def is_executable(world: World, steps: Steps) -> bool:
 
 
 def room_for_new(world: World, moves: Iterable[Move], goal: Goal) -> int:
-    """Return how many of the new servers have room after some moves."""
+    """Return how many of the new servers fit after some moves."""
     free = amounts_left(world)
     for move in moves:
         take(free[move.source], world.kinds[move.kind].amounts, -1)
@@ -226,6 +228,6 @@ def _times(free: Mapping[str, int], goal: Goal) -> int:
 
 
 def reaches(world: World, steps: Steps, goal: Goal) -> bool:
-    """Whether the new servers of a goal have room after some steps."""
+    """Whether the new servers of a goal have capacity after some steps."""
     return room_for_new(
         world, (move for step in steps for move in step), goal) >= goal.count

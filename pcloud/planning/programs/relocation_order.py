@@ -98,9 +98,9 @@ class _Way:
         self.left = sum(map(sum, flows.out))
 
     def next(self) -> relocation.Move | None:
-        """Return a move for which there is room; None without such a move.
+        """Return a move for which there is capacity; None without such a move.
 
-        A host that has room for all that is still to come is filled first:
+        A host that has capacity for all that is still to come is filled first:
         that keeps nobody else away. Else a server leaves a host for which
         others wait.
         """
@@ -122,7 +122,7 @@ class _Way:
         return self._world.kinds[kind].amounts
 
     def _is_safe(self, host: int) -> bool:
-        """Whether a host has room for all that is still to come."""
+        """Whether a host has capacity for all that is still to come."""
         needed: dict[str, int] = {}
         for kind, numbers in enumerate(self._into):
             relocation.take(needed, self._amounts(kind), -numbers[host])

@@ -148,7 +148,7 @@ class _Program:
                 yield self._row(weights, self._world.kinds[kind].there[host])
 
     def _room_rows(self) -> Iterator[integer_programs.Row]:
-        """Yield that hosts have room, at the end and in each step."""
+        """Yield that hosts have capacity, at the end and in each step."""
         for host in self._hosts:
             named = self._by_host[host]
             if not any(name[0] in (_INTO, _NEW) for name in named):

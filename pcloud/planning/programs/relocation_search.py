@@ -167,7 +167,7 @@ class _Trial:
                    for _ in range(self._left[kind][host]))
 
     def make_room(self) -> None:
-        """Make room for one new server after the other."""
+        """Free capacity for one new server after the other."""
         hosts = [host for host in range(len(self._world.hosts))
                  if self._world.takes_new(host, self._goal.amounts)]
         for _ in range(self._goal.count):
@@ -203,7 +203,7 @@ class _Trial:
         return False
 
     def _send(self, kind: int, source: int) -> bool:
-        """Move a server to the fullest host that has room for it."""
+        """Move a server to the fullest host that has capacity for it."""
         amounts = self._world.kinds[kind].amounts
         sources = {source, *(move.source for move in self.moves)}
         fitting = [

@@ -92,7 +92,7 @@ def _added(
     kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     larger: Sequence[fitting.TargetHost], name: str, counts: fitting.Counts,
 ) -> fitting.Counts:
-    """Return a placement with as many of the other servers as have room.
+    """Return a placement with as many of the other servers as fit.
 
     Each server comes to the host that has most left of a class.
 
@@ -204,7 +204,7 @@ def _relaxed(
     kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     new: fitting.TargetHost, enough: int, solve: integer_programs.Solver,
 ) -> int | None:
-    """Return a number of hosts below which there is no room; None if unknown.
+    """Return a number of hosts with which servers do not fit, None if unknown.
 
     The new hosts share what they have as if they were one host.
 
@@ -237,7 +237,7 @@ def least_hosts(
     kinds: Sequence[fitting.ServerKind], hosts: Sequence[fitting.TargetHost],
     new: fitting.TargetHost,
 ) -> int | None:
-    """Return a number of equal hosts below which there is no room.
+    """Return a number of equal hosts below which there is no capacity.
 
     :param new: one of the hosts that may come
     :returns: None when no number of hosts is enough

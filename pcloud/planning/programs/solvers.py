@@ -18,7 +18,7 @@ from pcloud.planning.programs import integer_programs
 
 # Seconds for all programs of a call together.
 LIMIT = 2.0
-# Seconds for the programs that decide whether servers have room; for those
+# Seconds for the programs that decide whether servers fit; for those
 # that tell what binds and what to add, together; and for each of the latter.
 DECIDING, TELLING, EACH = 0.35, 0.2, 0.06
 # Seconds for the programs of a rebalance together, and for each.

@@ -152,7 +152,7 @@ def next_of(row: Assignment, seen: Seen) -> str:
 
 
 def waits_for_room(ended: Collection[float], now: float) -> bool:
-    """Whether a host that has no room may still get back some.
+    """Whether a host that has no capacity may still get back some.
 
     What a server that was moved has left is free a moment after its arrival.
 

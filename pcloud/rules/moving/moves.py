@@ -161,7 +161,7 @@ def wait(history: Collection[Past], now: float) -> Wait | None:
         return Wait(blockers.MIGRATION,
                     f'its latest migration has failed; {again}', last, until)
     return Wait(blockers.PLACEMENT, (
-        'there is room, but the scheduler has found no other host of the '
+        'there is capacity, but the scheduler has found no other host of the '
         'Pcloud that is right for it (constraints, locality, placement keys, '
         f'server group, co-location); {again}'), last, until)
 
@@ -186,7 +186,7 @@ def plan(
 ) -> dict[str, str]:
     """Find places for servers together, so that as many as possible move.
 
-    Large servers come first, each on the host that has room for the fewest
+    Large servers come first, each on the host that has capacity for the fewest
     such servers. A scheduler may place the servers otherwise.
 
     :param free: ``host -> what is free``

@@ -16,7 +16,7 @@ hint          meaning
               ``in`` names the place of both
 ``beside``    the server is started on the host of the named server;
               repeated for several servers on a host
-``room_for``  the server is started on a host with room for a server of
+``room_for``  the server is started on a host with capacity for a server of
               the named flavor too; repeated for several servers;
               ``<flavor>:volume`` for a server whose root disk is a volume
 ============  ==========================================================
@@ -49,7 +49,7 @@ _MOST = 100
 
 @dataclasses.dataclass(frozen=True)
 class Companion:
-    """A server that is to have room beside another server.
+    """A server that is to have capacity beside another server.
 
     :ivar flavor: the id of the server's flavor
     :ivar on_volume: whether the server's root disk is a volume
@@ -71,7 +71,8 @@ class Wish:
         goes to
     :ivar coming: the service whose unit comes to the server's host later
     :ivar beside: the ids of servers whose host the server is started on
-    :ivar room_for: the servers for which the server's host must have room too
+    :ivar room_for: the servers for which the server's host must have capacity
+        too
     """
 
     service: str | None = None
@@ -87,7 +88,7 @@ class Wish:
 
     @property
     def needs_some_hosts(self) -> bool:
-        """Whether only hosts with named servers, or with room, are right."""
+        """Whether hosts need named servers, or capacity, to be right."""
         return bool(self.parent or self.beside or self.room_for)
 
     @property

@@ -9,10 +9,10 @@ with a default counts, and a default that is set to nothing ends the search.
 mode      a server without a hint about Pclouds
 ========  ==========================================================
 strict    goes to the Pcloud, as with the hint ``pcloud``
-prefer    goes to the Pcloud while there is room, else outside, as
+prefer    goes to the Pcloud while there is capacity, else outside, as
           with the hint ``pcloud_prefer``
 grow      goes to the Pcloud, as in mode strict; while there is no
-          room, free hosts join the Pcloud first
+          capacity, free hosts join the Pcloud first
 ========  ==========================================================
 
 Rule: reference-default-pcloud

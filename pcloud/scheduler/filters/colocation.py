@@ -191,9 +191,9 @@ def _with_room(
     host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
     wish: colocation.Wish,
 ) -> _Stage:
-    """Return the hosts with room for the server and its neighbours to come.
+    """Return hosts with capacity for the server and its neighbours to come.
 
-    Placement is asked once, for hosts with room for the largest of the
+    Placement is asked once, for hosts with capacity for the largest of the
     servers, and tells how much is free on the hosts.
 
     :raises: `exception.HostsRefused`
@@ -206,14 +206,14 @@ def _with_room(
     except exception.Unavailable:
         raise exception.HostsRefused(
             'The server cannot be co-located: Placement does not tell which '
-            'hosts have room.')
+            'hosts have capacity.')
     text = ', '.join(capacity.words(group))
     return _Stage(
         [host_state for host_state in host_states
          if host_state.uuid in hosts
          and capacity.fits(group, hosts[host_state.uuid])],
         lambda host_state: _shortage(group, hosts.get(host_state.uuid)),
-        f'no host has room for all of its group ({text})')
+        f'no host has capacity for all of its group ({text})')
 
 
 def _companions(
@@ -234,5 +234,5 @@ def _shortage(
 ) -> reasons.Reason:
     wanted = ', '.join(capacity.words(group))
     return reasons.open_to_all(
-        f'it has no room for all of the group ({wanted})',
+        f'it has no capacity for all of the group ({wanted})',
         '; '.join(capacity.shortages(group, host)) if host else '')

@@ -12,7 +12,7 @@ from pcloud.tests.cloud import waiting
 
 # How many launches are begun at the same moment.
 LAUNCHES = 20
-# How many of their servers a host has room for.
+# How many of their servers a host has capacity for.
 ON_A_HOST = 8
 
 

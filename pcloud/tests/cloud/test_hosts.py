@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The hosts of Pclouds: allocation, states, quota, ratios and room."""
+"""The hosts of Pclouds: allocation, states, quota, ratios and capacity."""
 
 from pcloud.tests.cloud import base
 
@@ -105,7 +105,7 @@ class HostsTest(base.CloudTest):
             200, 'owner', 'GET', path)['quota']['units']['in_use'])
 
     def test_ratios(self):
-        """A ratio makes room for two servers, another for three."""
+        """A ratio frees capacity for two servers, another for three."""
         pcloud = self.new_pcloud(hosts=1)
         flavor = self.stage.choice.flavor
         memory = self.call(200, 'owner', 'GET', self._path(

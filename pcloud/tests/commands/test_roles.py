@@ -144,7 +144,8 @@ class RolesTest(base.SharedSandboxTest):
             return
         self.assertEqual('', done.stdout, command)
         self.assertGreater(done.returncode, 0, command)
-        # A deployment whose room nobody may ask for is tried, and shows how.
+        # A deployment whose capacity nobody may ask for is tried, and shows
+        # how.
         told = [line for line in done.stderr.splitlines()
                 if 'deprecated' not in line and not line.startswith('new: ')]
         self.assertEqual(1, len(told), done.stderr)

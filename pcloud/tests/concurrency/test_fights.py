@@ -165,7 +165,7 @@ class FightTest(testtools.TestCase):
         self._check(responses)
 
     def test_last_unit_of_quota(self):
-        """One project, ten Pclouds, room for three of twelve hosts."""
+        """One project, ten Pclouds, capacity for three of twelve hosts."""
         self.cloud.seed(self.flavor, 12, units=2)
         user = self._user()
         limit = self._user(admin=True).call(

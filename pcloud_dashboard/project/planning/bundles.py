@@ -99,11 +99,11 @@ def _text(simulation: plan_resources.Simulation) -> str:
         return _('The bundle fits.')
     least, most = simulation.bounds['least'], simulation.bounds['most']
     if simulation.exact or least == most:
-        return ngettext('The bundle does not fit: %d instance has room.',
-                        'The bundle does not fit: %d instances have room.',
+        return ngettext('The bundle does not fit: %d instance fits.',
+                        'The bundle does not fit: %d instances fit.',
                         least) % least
     return _('Nobody could tell whether the bundle fits: %(least)s instances '
-             'have room, more than %(most)s have none.') % {
+             'fit, more than %(most)s do not.') % {
                  'least': least, 'most': most}
 
 
@@ -113,7 +113,7 @@ def _short(binding: plan_resources.BindingResource) -> str:
 
 
 def more(hosts: plan_resources.MoreHosts) -> str:
-    """Return in words which hosts would make room."""
+    """Return in words which hosts would free capacity."""
     text = _('%(hosts)s more of host flavor %(flavor)s (%(units)s units, '
              '%(free)s free).') % {
                  'hosts': hosts.hosts, 'flavor': hosts.host_flavor,

@@ -54,7 +54,7 @@ class Rights:
 
 def of_explanation(explanation: plan_resources.Explanation,
                    rights: Rights) -> list[OfferedChange]:
-    """Return the changes that would make room for another server."""
+    """Return the changes that would free capacity for another server."""
     return [OfferedChange(each.change, each.subject,
                           each.text[:1].upper() + each.text[1:],
                           rights.allow(each.change))
@@ -75,7 +75,7 @@ def of_rehearsal(rehearsal: plan_resources.Rehearsal,
 
 def _enabled(hosts: Iterable[resources.Host],
              rights: Rights) -> Iterator[OfferedChange]:
-    """Yield the hosts that may make room and cost nothing."""
+    """Yield the hosts that may free capacity and cost nothing."""
     for host in hosts:
         if host.state == 'disabled' and not host.instances:
             yield _enabling(host.name, rights)
@@ -88,7 +88,7 @@ def _enabling(name: str, rights: Rights) -> OfferedChange:
 
 def of_simulation(simulation: plan_resources.Simulation,
                   rights: Rights) -> list[OfferedChange]:
-    """Return the changes that would make room for a bundle."""
+    """Return the changes that would free capacity for a bundle."""
     return [*(_enabling(name, rights) for name in simulation.enable),
             *more_hosts(simulation.more, rights)]
 

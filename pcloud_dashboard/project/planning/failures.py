@@ -74,10 +74,10 @@ def _sentences(
     if worst:
         name = worst.get('host') or _('rack %s') % worst.get('rack')
         yield ngettext(
-            'Worst is the loss of %(name)s: %(number)s instance has no room '
+            'Worst is the loss of %(name)s: %(number)s instance does not fit '
             'then.',
-            'Worst is the loss of %(name)s: %(number)s instances have no '
-            'room then.', worst['servers']) % {
+            'Worst is the loss of %(name)s: %(number)s instances do not '
+            'fit then.', worst['servers']) % {
                 'name': name, 'number': worst['servers']}
 
 
@@ -85,7 +85,7 @@ def _hosts(rehearsal: plan_resources.Rehearsal) -> str:
     if not rehearsal.of:
         return _('There is no host that may fail.')
     if rehearsal.survives == rehearsal.of:
-        return _('Any host may fail: all its instances find room on the '
+        return _('Any host may fail: all its instances fit on the '
                  'others.')
     return _('%(survives)s of %(of)s hosts may fail.') % {
         'survives': rehearsal.survives, 'of': rehearsal.of}
@@ -95,7 +95,7 @@ def _racks(rehearsal: plan_resources.Rehearsal) -> str:
     if not rehearsal.of:
         return _('The racks of the hosts are not known.')
     if rehearsal.survives == rehearsal.of:
-        return _('Any rack may fail: all its instances find room on the '
+        return _('Any rack may fail: all its instances fit on the '
                  'others.')
     return _('%(survives)s of %(of)s racks may fail.') % {
         'survives': rehearsal.survives, 'of': rehearsal.of}
@@ -106,20 +106,20 @@ def _loss(loss: plan_resources.LostServers) -> Loss:
         'rack': loss.rack, 'hosts': ', '.join(loss.hosts)}
     least, most = loss.no_room['least'] or 0, loss.no_room['most']
     if loss.survives:
-        return Loss(name, '✓', 'survives', _('all instances find room')
+        return Loss(name, '✓', 'survives', _('all instances fit')
                     if loss.servers else _('no instances'))
     if loss.survives is None:
         return Loss(name, '?', 'unknown', _('not known') if most is None
-                    else _('not proven; at most %s have no room') % most)
+                    else _('not proven; at most %s do not fit') % most)
     return Loss(name, '✗', 'fails', (
-        ngettext('%d instance has no room', '%d instances have no room',
+        ngettext('%d instance does not fit', '%d instances do not fit',
                  least) if least == most else
-        ngettext('at least %d instance has no room',
-                 'at least %d instances have no room', least)) % least)
+        ngettext('at least %d instance does not fit',
+                 'at least %d instances do not fit', least)) % least)
 
 
 def _refused(refused: plan_resources.RefusedServer,
              names: dict[str, str]) -> str:
-    return _('%(server)s on %(host)s finds room nowhere: %(reason)s') % {
+    return _('%(server)s on %(host)s fits nowhere: %(reason)s') % {
         'server': shown.ShownServer(refused.server, names.get(refused.server)),
         'host': refused.host, 'reason': refused.reason}

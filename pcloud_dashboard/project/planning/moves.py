@@ -135,7 +135,7 @@ def _empties(rebalance: plan_resources.Rebalance) -> str:
 
 def _fits(rebalance: plan_resources.Rebalance) -> str:
     if not rebalance.fits:
-        return _('No moves are known that make room for all of them.')
+        return _('No moves are known that free capacity for all of them.')
     if rebalance.moves:
         return _('All of them fit after these moves.')
     return _('All of them fit now; nothing has to move.')

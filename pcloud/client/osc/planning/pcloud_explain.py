@@ -12,8 +12,8 @@ from pcloud.client.osc import common
 class ExplainPcloud(common.ShowOne):
     """Show how many more servers fit, and the obstacles to the next server
 
-    For each host all obstacles are shown, and then the changes that would make
-    room, the smallest change first.
+    For each host all obstacles are shown, and then the changes that would free
+    capacity, the smallest change first.
     """
 
     _epilog = ('Example:\n  openstack pcloud explain render-farm '

@@ -40,7 +40,7 @@ class RebalancePcloud(common.Lister):
             help='Make as many hosts empty as possible (default)')
         goal.add_argument(
             '--fit', metavar='<flavor>=<count>', type=common.flavor_count,
-            help='Make room for servers of a flavor (name or id)')
+            help='Free capacity for servers of a flavor (name or id)')
         parser.add_argument(
             '--max-moves', metavar='<count>', type=int,
             help='Move so many servers at most')
@@ -120,7 +120,7 @@ def _sentences(
                'back.')
     if found.fits is not None:
         yield ('All the servers fit' if found.fits else
-               'No such moves are known to make room for all the servers'
+               'No such moves are known to free capacity for all the servers'
                ) + (' then.' if found.fits and found.moves else '.')
     elif not found.moves:
         yield ('No host can be made empty.' if found.exact else

@@ -23,10 +23,10 @@ _NOTHING = {'host': 'there is no host',
 
 
 class RehearsePcloud(common.ShowOne):
-    """Show which hosts of a Pcloud may fail with room for their servers
+    """Show which hosts of a Pcloud may fail with capacity for their servers
 
     For each host a bar shows what is used (#) and what is free (.), and
-    whether all its servers find room on the other enabled hosts when the host
+    whether all its servers fit on the other enabled hosts when the host
     fails, without moving anything else. Where they do not, the hosts to enable
     are shown, and which hosts to add, the cheapest first.
     """
@@ -69,7 +69,7 @@ def _sentence(found: plan_resources.Rehearsal, lose: str) -> str:
     if not found.of:
         return _NOTHING[lose]
     if found.survives == found.of:
-        return f'any of {number} may fail: all servers find room'
+        return f'any of {number} may fail: all servers fit'
     doubt = '' if found.exact else ', as far as is proven'
     return f'{found.survives} of {number} may fail{doubt}'
 
@@ -77,7 +77,7 @@ def _sentence(found: plan_resources.Rehearsal, lose: str) -> str:
 def _changes(
     hosts: Sequence[resources.Host], found: plan_resources.Rehearsal,
 ) -> Iterator[str]:
-    """Yield the hosts that may make room and cost nothing, in words."""
+    """Yield the hosts that may free capacity and cost nothing, in words."""
     if found.survives < found.of:
         for host in hosts:
             if host.state == 'disabled' and not host.instances:

@@ -205,7 +205,7 @@ class AdministratorTest(base.BrowserTest):
         pcloud = self.new_pcloud('carol', 'farm of carol')
         self.set_default(pcloud.id, 'prefer')
         self.wait_for_text('#pcloud-scope-default',
-                           'start in farm of carol while there is room')
+                           'start in farm of carol while there is capacity')
         self.assertEqual(('prefer', 'cloud'), operator.attrgetter(
             'mode', 'source')(self.client('carol').get_default_pcloud()))
         self.assert_quiet()

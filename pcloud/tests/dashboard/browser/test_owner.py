@@ -272,7 +272,7 @@ class OwnerTest(base.BrowserTest):
         self.log_in('bob')
         self.open_pcloud(pcloud, 'failures')
         self.wait_for_text('#pcloud-survives', '0 of 1 hosts may fail.')
-        self.wait_for_text('.pcloud-losses', '1 instance has no room')
+        self.wait_for_text('.pcloud-losses', '1 instance does not fit')
         self.wait_for_text('#main_content', '1 more of host flavor')
         self.assert_well_made()
         client.add_host(pcloud.id, 'web-2', 'gold')
@@ -420,7 +420,7 @@ class OwnerTest(base.BrowserTest):
         self.choose('mode', 'prefer')
         self.submit()
         self.wait_for_text('#pcloud-default', 'start here while there is '
-                           'room, and else outside. (set for the project)')
+                           'capacity, and else outside. (set for the project)')
         self.assert_well_made()
         self.click('#pcloud-make-default')
         self.wait(lambda: 'prefer' == self.find(

@@ -389,7 +389,7 @@ class PoliciesTest(base.AdminPageTest):
         for members, text in (
                 ({}, 'start outside of Pclouds. <span'),
                 ({'mode': 'strict'}, 'start in farm. <span'),
-                ({'mode': 'prefer'}, 'start in farm while there is room'),
+                ({'mode': 'prefer'}, 'start in farm while there is capacity'),
                 ({'mode': 'grow', 'host_flavor': 'gpu', 'max_hosts': 9},
                  'of host flavor gpu are added, up to 9 hosts.')):
             page = self.default(**members)

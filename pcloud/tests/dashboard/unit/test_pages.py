@@ -203,7 +203,7 @@ class PcloudTest(base.PageTest):
         page = self.page('detail', self.pcloud_id, tab='pcloud__settings')
 
         self.assertContains(page, 'Repel1=1:-100')
-        self.assertContains(page, 'start here while there is room')
+        self.assertContains(page, 'start here while there is capacity')
 
     def test_tenants(self):
         page = self.page('detail', self.pcloud_id, tab='pcloud__tenants')
@@ -288,7 +288,7 @@ class FailuresTest(base.PageTest):
 
         self.assertContains(page, '0 of 1 hosts may fail.')
         self.assertContains(page, 'Worst is the loss of web-1: 2 instances')
-        self.assertContains(page, '2 instances have no room')
+        self.assertContains(page, '2 instances do not fit')
         self.assertContains(page, '1 more of host flavor gpu')
         # None is free.
         self.assertNotContains(page, 'Add 1 Host of gpu')
@@ -372,12 +372,12 @@ class MovesTest(base.PageTest):
             'moves': [], 'steps': [], 'frees': [], 'under_way': base.sample(
                 'rebalance/begin-resp')['rebalance']['under_way'],
             'stopped': {'at': '2026-01-01T00:00:00Z',
-                        'reason': 'No room is left.'}})
+                        'reason': 'No capacity is left.'}})
 
         self.assertContains(page, '1 instance of an earlier plan is still')
         self.assertContains(page, 'web-2 → web-1')
         self.assertContains(
-            page, 'An earlier plan ended before its end: No room is left.')
+            page, 'An earlier plan ended before its end: No capacity is left.')
         self.assertContains(page, 'No host can be made empty.')
         self.assertNotContains(page, 'pcloud-begin')
         self.assertContains(page, 'id="pcloud-end-moves"')

@@ -41,11 +41,11 @@ class FailuresTest(unittest.TestCase):
 
     @ddt.data(
         ('host', 0, 0, 'There is no host that may fail.'),
-        ('host', 2, 2, 'Any host may fail: all its instances find room on '
+        ('host', 2, 2, 'Any host may fail: all its instances fit on '
                        'the others.'),
         ('host', 1, 2, '1 of 2 hosts may fail.'),
         ('rack', 0, 0, 'The racks of the hosts are not known.'),
-        ('rack', 2, 2, 'Any rack may fail: all its instances find room on '
+        ('rack', 2, 2, 'Any rack may fail: all its instances fit on '
                        'the others.'),
         ('rack', 1, 2, '1 of 2 racks may fail.'))
     @ddt.unpack
@@ -59,14 +59,14 @@ class FailuresTest(unittest.TestCase):
             'rack', {})
         self.assertEqual(
             '1 of 2 racks may fail. More could not be proven in time. Worst '
-            'is the loss of rack 3: 1 instance has no room then.', found.text)
+            'is the loss of rack 3: 1 instance does not fit then.', found.text)
 
     @ddt.data(
-        (loss(True, 0, 0), '✓', 'all instances find room'),
+        (loss(True, 0, 0), '✓', 'all instances fit'),
         (loss(True, 0, 0, 0), '✓', 'no instances'),
-        (loss(False, 1, 1), '✗', '1 instance has no room'),
-        (loss(False, 2, 3), '✗', 'at least 2 instances have no room'),
-        (loss(None, 0, 3), '?', 'not proven; at most 3 have no room'),
+        (loss(False, 1, 1), '✗', '1 instance does not fit'),
+        (loss(False, 2, 3), '✗', 'at least 2 instances do not fit'),
+        (loss(None, 0, 3), '?', 'not proven; at most 3 do not fit'),
         (loss(None, None, None), '?', 'not known'))
     @ddt.unpack
     def test_losses(self, value, sign, text):
@@ -78,12 +78,12 @@ class FailuresTest(unittest.TestCase):
         found = failures.answer(rehearsal(0, 1, refused_servers=(
             plan_resources.RefusedServer('web-1', SERVER, 'too large'),)),
             'host', {SERVER: 'db'})
-        self.assertEqual(['db on web-1 finds room nowhere: too large'],
+        self.assertEqual(['db on web-1 fits nowhere: too large'],
                          found.notes)
 
 
 def more(hosts=1, free=1, quota_short_by=0):
-    """Return hosts that would make room."""
+    """Return hosts that would free capacity."""
     return plan_resources.MoreHosts(
         'gold', hosts, 2 * hosts, free, quota_short_by)
 
@@ -141,7 +141,7 @@ class MovesTest(unittest.TestCase):
 
     @ddt.data(
         ({}, 'No host can be made empty.'),
-        ({'fits': False}, 'No moves are known that make room for all of '
+        ({'fits': False}, 'No moves are known that free capacity for all of '
                           'them.'),
         ({'fits': True}, 'All of them fit now; nothing has to move.'),
         ({'exact': False}, 'No moves are known that make a host empty. There '

@@ -153,7 +153,7 @@ class FitTest(unittest.TestCase):
         answer = bundles.answer(plan_resources.Simulation.from_body(
             base.sample('simulate/ask-resp')['simulate']), {'2': 'm1.small'})
         self.assertEqual(
-            ('The bundle does not fit: 1 instance has room.',
+            ('The bundle does not fit: 1 instance fits.',
              [('web-1', '1 × m1.small')],
              ['hosts: 1 more would be enough.']),
             (answer.text, answer.placed, answer.missing))

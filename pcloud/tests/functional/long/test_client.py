@@ -74,7 +74,7 @@ class ServicesTest(test_client.ClientTestCase):
         # She may not ask how much is free outside of Pclouds.
         error = self.assertRaises(
             server_runs.DeploymentFailed, self._deploy, *group, parent='db')
-        self.assertIn('no host has room for all of its group', str(error))
+        self.assertIn('no host has capacity for all of its group', str(error))
         self.assertEqual(['node-2'] * 2, self._where('disk'))
 
     def test_a_group_in_a_large_cloud(self):
@@ -116,12 +116,12 @@ class ServicesTest(test_client.ClientTestCase):
         error = self.assertRaises(
             checks.DeploymentRefused, self._deploy, *group, count=3,
             user=self.admin)
-        self.assertIn('no room outside of Pclouds for 3 times helper and '
+        self.assertIn('no capacity outside of Pclouds for 3 times helper and '
                       'large together on one host, only for 2', str(error))
         # Who may not ask has it tried, and taken back.
         error = self.assertRaises(
             server_runs.DeploymentFailed, self._deploy, *group, count=3)
-        self.assertIn('no host has room for all of its group', str(error))
+        self.assertIn('no host has capacity for all of its group', str(error))
         self.assertEqual([], self.client.servers.list_all())
         self.assertEqual(4, len(self._deploy(*group, count=2)))
 

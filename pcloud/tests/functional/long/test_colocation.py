@@ -29,7 +29,7 @@ class ColocationTest(test_colocation.ColocationTestCase):
             self._delete_server(parent)
 
     def test_room_in_a_large_cloud(self):
-        """Placement's limit does not hide the host that has the room."""
+        """Placement's limit does not hide the host that has the capacity."""
         self.flags(max_placement_results=1, group='scheduler')
         large = self._flavor('never', 7168)
         for host in ('node-1', 'node-2', 'node-3'):

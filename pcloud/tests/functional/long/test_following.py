@@ -200,14 +200,14 @@ class TroubleTest(test_following.FollowingTestCase):
         self.assertEqual(before, self._hosts())
         self.assertEqual(1, self.log_in.call_count)
         self.assertEqual(1, len(self.warnings()))
-        self.assertIn('there is no room', self.warnings()[0])
+        self.assertIn('there is no capacity', self.warnings()[0])
 
         # What comes meanwhile is not kept waiting.
         self._have_db(3)
         self.assertTrue(self.once())
         self.assertEqual({'node-1': 1, 'node-3': 1}, self._hosts())
 
-        # When there is room, a later pass finds the room.
+        # When there is capacity, a later pass finds the capacity.
         self.assertEqual(2, self.log_in.call_count)
         self.assertTrue(self.once())
         self.assertEqual(2, self.log_in.call_count)

@@ -9,7 +9,7 @@ UNSHELVE = {'unshelve': None}
 
 
 class NoRoomTest(test_lifecycle.LifecycleTestCase):
-    """The only room is on the wrong side, and no server goes there."""
+    """The only capacity is on the wrong side, and no server goes there."""
 
     def furnish(self):
         super().furnish()

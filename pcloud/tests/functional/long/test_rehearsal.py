@@ -6,7 +6,7 @@ from pcloud.tests.functional.quick import test_rehearsal
 
 
 class EvacuationTest(test_rehearsal.RehearsalTestCase):
-    """What is said to find room does, and what is not, does not."""
+    """What is said to fit does, and what is not, does not."""
 
     own_cloud = True
 

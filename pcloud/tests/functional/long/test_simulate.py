@@ -42,7 +42,7 @@ class StartTest(test_simulate.SimulateTestCase):
         """The owner leads servers by enabling a host after the other."""
         for seed in range(1, 1 + BUNDLES):
             servers = self._bundle(seed)
-            # Of some bundles not all have room.
+            # Of some bundles not all have capacity.
             max(servers, key=lambda each: each[1])[1] -= (seed - 1) % 2
             found = self.ask(*servers)
             self.assertTrue(found['exact'])
@@ -77,7 +77,7 @@ class StartTest(test_simulate.SimulateTestCase):
         outcomes = []
         for seed in range(3, 3 + BUNDLES):
             servers = self._bundle(seed)
-            # Nova spreads servers, and leaves some room unused.
+            # Nova spreads servers, and leaves some capacity unused.
             for _ in range(seed % 3 * 2):
                 max(servers, key=lambda each: each[1])[1] -= 1
             found = self.ask(*servers)

@@ -56,7 +56,7 @@ CALLS = {
     'Look at hosts and host flavors': [
         alice('GET', HOSTS), alice('GET', f'{HOSTS}/web'),
         admin('GET', FLAVORS), alice('GET', f'{FLAVORS}/gpu')],
-    'Explain a Pcloud; look for room': [
+    'Explain a Pcloud; look for capacity': [
         alice('GET', f'{PCLOUD}/explain?flavor=small'),
         alice('POST', f'{PCLOUD}/simulate', simulate={'servers': [
             {'flavor': 'small', 'count': 99}]}),

@@ -115,7 +115,7 @@ class ChangeTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual((1, 1), (self._count(), self.calls))
 
     def test_others_commit_meanwhile(self):
-        """Fewer than there is room for in the journal."""
+        """Fewer than there is capacity for in the journal."""
         for fate, committed in (('after', 1), ('before', 2)):
             self.calls = 0
             with self._commits(fate, then=lambda: self._others(

@@ -242,7 +242,7 @@ class ColocationTest(ColocationTestCase):
             self.assertIn('is on a host', self.fault(server))
 
     def test_a_group(self):
-        """Those of --with first, on a host with room for all."""
+        """Those of --with first, on a host with capacity for all."""
         large = self._flavor('never', 6656)
         for host in ('node-1', 'node-2', 'node-3'):
             self.boot(self.admin, host=host)
@@ -251,7 +251,7 @@ class ColocationTest(ColocationTestCase):
         self.assertEqual('node-4', self.host_of(y))
 
     def test_a_group_beside_a_service(self):
-        """Of a service's hosts it is that with room for all."""
+        """Of a service's hosts it is that with capacity for all."""
         hosts = {self.host_of(self.unit(service='x')) for _ in range(6)}
         self.assertGreater(len(hosts), 1)
         *full, free = sorted(hosts)
@@ -274,7 +274,8 @@ class ColocationTest(ColocationTestCase):
         large = self._flavor('never', 7168)
         server = self.unit(flag='always', service='y', with_='x',
                            room_for=[large, large], expected='ERROR')
-        self.assertIn('no host has room for all of its group (3 GiB of disk, '
+        self.assertIn('no host has capacity for all of its group (3 GiB of '
+                      'disk, '
                       '14848 MiB of memory, 3 cpus)', self.fault(server))
 
     def test_the_root_disk_on_a_volume(self):
@@ -299,7 +300,7 @@ class ColocationTest(ColocationTestCase):
             before = self._reserve(host, 4096)
             self.addCleanup(self._reserve, host, before)
         server = self.unit(room_for=large, expected='ERROR')
-        self.assertIn('no host has room', self.fault(server))
+        self.assertIn('no host has capacity', self.fault(server))
 
     def test_room_while_placement_is_away(self):
         with mock.patch.object(candidates, 'offered',

@@ -103,7 +103,7 @@ class ServersTest(ConstraintsTestCase):
         self.assertEqual('node-1', self.started('ram=0.5M'))
         self.assertEqual('node-3', self.started('cpu=4.5'))
         self.assertIn(self.started('storage=150G'), ('node-4', 'node-5'))
-        # Its size counts, not its room.
+        # Its size counts, not its capacity.
         self.assertEqual('node-1', self.started())
 
     def test_the_greatest(self):

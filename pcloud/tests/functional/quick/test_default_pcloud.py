@@ -25,7 +25,7 @@ GONE = 'ffffffff-0000-4000-8000-000000000000'
 class DefaultTestCase(shared_cloud.SharedCloudTestCase):
     """A Pcloud of alice's with two hosts, and two public hosts.
 
-    A host has room for three servers of flavor 'big'.
+    A host has capacity for three servers of flavor 'big'.
     """
 
     hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1',

@@ -221,7 +221,7 @@ class ExplainTest(ExplainTestCase):
     def test_the_limit_of_candidates(self):
         self.flags(max_placement_results=1, group='scheduler')
         found = self.explain()
-        self.assertEqual({'it has room, but Placement is asked for 1 '
+        self.assertEqual({'it has capacity, but Placement is asked for 1 '
                           'candidates only (max_placement_results)': 3},
                          self.why(found))
 
@@ -302,7 +302,7 @@ class ExplainTest(ExplainTestCase):
         failed = self.boot(self.alice, {'pcloud': pcloud}, 'ERROR',
                            flavorRef='huge')
         found = self.explain('--server', failed['id'])
-        self.assertIn('its only enabled host has no room',
+        self.assertIn('its only enabled host has no capacity',
                       found['outcome']['text'])
         self.assertEqual({
             f'it is not in Pcloud {pcloud}': 3,

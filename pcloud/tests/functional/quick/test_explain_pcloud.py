@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What owners are told about room in their Pclouds, by real Nova."""
+"""What owners are told about capacity in their Pclouds, by real Nova."""
 
 import datetime
 import functools
@@ -87,7 +87,7 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
             self.assertLessEqual(count.sql, cost.sql)
 
     def _costs(self):
-        """Return what it costs when there is room, and when there is none."""
+        """Return what it costs with capacity, and without."""
         explain = f'/os-pclouds/{self.pcloud}/explain?flavor='
         room = f'/os-pcloud-room?pcloud={self.pcloud}&count=99&flavor='
         return [counting.least(functools.partial(

@@ -260,12 +260,12 @@ class ReasonTest(shared_cloud.SharedCloudTestCase):
         self.assertIn('it has no enabled host', self._refused())
         self.add_host(self.alice, self.pcloud, 'a', 'gpu',
                       availability_zone='az1')
-        self.assertIn('its only enabled host has no room',
+        self.assertIn('its only enabled host has no capacity',
                       self._refused(zone='az2'))
         self.boot(self.alice, {'pcloud': self.pcloud},
                   flavorRef=self.flavor)
         told = self._refused()
-        self.assertIn('its only enabled host has no room', told)
+        self.assertIn('its only enabled host has no capacity', told)
         self.assertNotIn('enable it', told)
         self.add_host(self.alice, self.pcloud, 'b', 'gpu', enable=False)
         self.assertIn('but its other host has; enable it',
@@ -275,7 +275,7 @@ class ReasonTest(shared_cloud.SharedCloudTestCase):
             {'host': {'state': 'enabled'}})
         self.boot(self.alice, {'pcloud': self.pcloud},
                   flavorRef=self.flavor)
-        self.assertIn('none of its 2 enabled hosts has room',
+        self.assertIn('none of its 2 enabled hosts has capacity',
                       self._refused())
 
     def test_placement_is_asked_where_room_is_not_plain(self):

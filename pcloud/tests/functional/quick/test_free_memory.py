@@ -48,7 +48,7 @@ class FreeMemoryTest(_TestCase):
             self.step(found, 'FreeMemoryFilter'))
         self.assertIn('2480 MiB of memory are free', str(found['filters']))
         self.boot(self.alice, flavorRef='1')
-        # Placement has room for more.
+        # Placement has capacity for more.
         self.flags(enabled_filters=['ComputeFilter'],
                    group='filter_scheduler')
         self.assertTrue(

@@ -48,7 +48,7 @@ POLICIES = '/os-pcloud-policies'
 class GrowTestCase(shared_cloud.SharedCloudTestCase):
     """An empty Pcloud of alice's, and four free hosts.
 
-    A host has room for three servers of flavor 'big', and costs two units.
+    A host has capacity for three servers of flavor 'big', and costs two units.
     """
 
     hosts = {'node-1': 'az1', 'node-2': 'az1', 'node-3': 'az1',
@@ -682,7 +682,7 @@ class TurnTest(GrowTestCase):
         self.assert_nothing_is_left()
 
     def test_somebody_takes_the_room_meanwhile(self):
-        """A launch without a turn; the room is counted once more."""
+        """A launch without a turn; the capacity is counted once more."""
         self.grow()
         add = joining.add
         took = []
@@ -787,7 +787,7 @@ class TurnTest(GrowTestCase):
         choose = joining.choose
 
         def late(*given):
-            # Between the look at the room and the choice among free hosts,
+            # Between the look at the capacity and the choice among free hosts,
             # so that the launch never chooses the host that is taken here.
             if self.turn():
                 self.add_host(self.alice, self.pcloud, 'web', 'gpu')
@@ -887,7 +887,7 @@ class OutageTest(GrowTestCase):
 
 
 class CostTest(GrowTestCase):
-    """What a launch costs for which there is room."""
+    """What a launch costs for which there is capacity."""
 
     def cost(self, name):
         """Return the least statements and calls of the launches of servers.

@@ -205,7 +205,7 @@ class TakenPartsTest(PartsTestCase):
 
     own_cloud = True
     # No host is free that could be looked at.
-    UNKNOWN = ['whether host flavor gpu makes room']
+    UNKNOWN = ['whether host flavor gpu adds capacity']
 
     def test_servers_that_are_there_count(self):
         self.only('node-1')

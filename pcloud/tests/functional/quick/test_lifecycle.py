@@ -144,7 +144,7 @@ class LifecycleTestCase(shared_cloud.SharedCloudTestCase):
 
 
 class StayTest(LifecycleTestCase):
-    """There is room everywhere, and most room is on the wrong side."""
+    """There is capacity everywhere, and most capacity is on the wrong side."""
 
     def test_cold_migration(self):
         for server, side, _ in self.sides():

@@ -454,7 +454,7 @@ class UnderWayTest(RebalanceTestCase):
         # What has left b may still be given back.
         self.assertEqual(1, len(self.kept()))
         self.later(seconds=61)
-        self.rests(['a'], 'no room', 'host b')
+        self.rests(['a'], 'no capacity', 'host b')
 
     def test_room_that_is_given_back_late(self):
         self.first_arrives()

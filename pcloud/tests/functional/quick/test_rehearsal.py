@@ -102,7 +102,7 @@ class RehearsalTest(RehearsalTestCase):
             self.told(self.ask()))
         self.set_state('db', 'enabled')
         self.assertEqual(2, self.ask()['survives'])
-        # The servers of a disabled host have to find room too.
+        # The servers of a disabled host have to fit too.
         self.set_state('web', 'disabled')
         self.assertEqual(2, self.ask()['survives'])
         self.alice.call_json('PUT', f'{self.path}/hosts/db', {
@@ -261,7 +261,7 @@ class RehearsalTest(RehearsalTestCase):
         self.assertNotIn('odd', str((told, moves)))
 
     def test_the_zone_that_was_asked_for(self):
-        """A server that was started for a zone finds room there alone."""
+        """A server that was started for a zone fits there alone."""
         self.add('web', pool='big')
         self.start_on('web', 's')
         asked = self.boot(self.alice, {'pcloud': self.pcloud}, flavorRef='s',

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether there is room for servers, asked of real Nova."""
+"""Whether there is capacity for servers, asked of real Nova."""
 
 import urllib.parse
 
@@ -34,9 +34,10 @@ class RoomTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual((4, None), self.room('xl', 's', count=4))
         groups, reason = self.room('xl', 's', count=5)
         self.assertEqual(4, groups)
-        self.assertEqual('no host has more room for 2 GiB of disk, 7168 MiB '
+        self.assertEqual('no host has more capacity for 2 GiB of disk, 7168 '
+                         'MiB '
                          'of memory, 2 cpus together', reason)
-        # Several small groups have room on one host.
+        # Several small groups fit on one host.
         self.assertEqual(12, self.room('s', count=1000)[0])
         self.make_pool('gpu', 'node-1', 'node-2')
         self.assertEqual(2, self.room('xl', 's', count=5)[0])
@@ -51,7 +52,7 @@ class RoomTest(shared_cloud.SharedCloudTestCase):
             self.set_down(f'node-{left + 1}')
             self.assertEqual(min(1, left), self.room('xl', 's')[0])
             self.assertEqual(left, self.room('xl', count=9)[0])
-        self.assertIn('no host has more room', self.room('xl')[1])
+        self.assertIn('no host has more capacity', self.room('xl')[1])
         self.set_down('node-1', False)
         self.assertEqual((1, None), self.room('xl'))
 
@@ -118,7 +119,7 @@ class RoomTest(shared_cloud.SharedCloudTestCase):
         inside = f'flavor=s&pcloud={pcloud}'
         # The administrator's own project is no tenant.
         self.assertEqual((3, 'not even the only host that would do has more '
-                             'room for 1 GiB of disk, 2048 MiB of memory, '
+                             'capacity for 1 GiB of disk, 2048 MiB of memory, '
                              '1 cpu together'), self.room(
             's', user=self.admin, pcloud=pcloud, count=1000))
         for user in (self.alice, self.bob):

@@ -276,7 +276,7 @@ class SimulateTest(SimulateTestCase):
         text, = found['not_explained']
         self.assertIn('flavor odd', text)
         self.assertIn(word, text)
-        # That there is no room is a proof all the same.
+        # That there is no capacity is a proof all the same.
         found = self.ask(('s', 1), ('odd', 1), ('xl', 2))
         self.assertEqual((False, True), (found['fits'], found['exact']))
 

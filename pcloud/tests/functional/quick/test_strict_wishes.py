@@ -82,7 +82,7 @@ class StrictTestCase(shared_cloud.SharedCloudTestCase):
 class PairsTest(StrictTestCase):
 
     def test_far(self):
-        """Never on one host, and both start where there is room."""
+        """Never on one host, and both start where there is capacity."""
         self.disable_service('node-3')
         body = {'far': 'tag:db', 'locality': 'strict'}, {'tags': ['db']}
         self._are_apart(body)

@@ -102,7 +102,8 @@ class TextTest(shared_cloud.SharedCloudTestCase):
         faults = {user: self.fault(self.boot(
             user, {'pcloud': self.pcloud}, 'ERROR', flavorRef='huge')
         ).replace(self.pcloud, '<id>') for user in (self.alice, self.bob)}
-        self.assertIn('its only enabled host has no room',
+        self.assertIn('its only enabled host has no capacity',
                       faults[self.alice])
-        self.assertIn('none of its enabled hosts has room', faults[self.bob])
+        self.assertIn(
+            'none of its enabled hosts has capacity', faults[self.bob])
         self.assertIsNone(re.search(r'\d', faults[self.bob]))

@@ -330,7 +330,7 @@ class TestListingServers(base.CloudTestCase):
 
 
 class TestRoom(base.CloudTestCase):
-    """The call that asks for room."""
+    """The call that asks for capacity."""
 
     ROOM = '/os-pcloud-room'
 

@@ -48,7 +48,7 @@ from pcloud.scheduler import weights
 # Filters that drop hosts may come in any order, also between and after the
 # two filters with preferences, of which the constraints come first.
 DROPPING = ('AffinityFilter', 'RebootFilter', 'ColocationFilter')
-# A filter that keeps room for a server on each host, where it is enabled.
+# A filter that keeps capacity for a server on each host, where it is enabled.
 ROOM = 'FreeMemoryFilter'
 PREFERRING = ('ConstraintsFilter', 'LocalityFilter')
 # As in the guides.
@@ -65,7 +65,7 @@ CONF = nova.conf.CONF
 class Host:
     """A made-up host.
 
-    :ivar room: how many servers of the request have room
+    :ivar capacity: how many servers of the request have capacity
     :ivar metadata: metadata of an aggregate with this host alone
     """
 
@@ -439,7 +439,7 @@ class AtOnceTest(testtools.TestCase):
             present=[Server('h0', frozenset(['web']))]))
 
     def test_the_greatest_that_strict_locality_drops(self):
-        """The greatest host that has room is not near."""
+        """The greatest host that has capacity is not near."""
         several = [Host(name, 1, total, _metadata(None, None, None, rack, {}))
                    for name, total, rack in (
                        ('h0', 1, 'left'), ('h1', 2, None), ('h2', 2, 'left'))]

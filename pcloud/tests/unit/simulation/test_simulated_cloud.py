@@ -136,7 +136,7 @@ class NovaTest(testtools.TestCase):
                  [each.disk_gb for each in used])))
 
     def nova(self, hosts, used, size, now):
-        """Return the numbers of the best hosts, and of all with room."""
+        """Return the numbers of the best hosts, and of all with capacity."""
         timeutils.set_time_override(now)
         room = [number for number, host in enumerate(hosts)
                 if self.has_room(host, used[number], size)]
@@ -166,7 +166,7 @@ class AsNovaTest(NovaTest):
             if used[number] and chance.random() < 0.3:
                 ended = used[number].pop()
                 cloud.end(number, ended)
-            # Now and then onto a host without room, as ratios may change.
+            # Now and then onto a host without capacity, as ratios may change.
             elif chance.random() < 0.1 or self.has_room(
                     cloud.hosts[number], used[number], size):
                 used[number].append(size)

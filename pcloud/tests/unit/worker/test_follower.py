@@ -236,7 +236,8 @@ class FailureTest(FollowerTestCase):
         self.have_room(0, 'it is full', in_=self.second)
         self.assertEqual(
             'Scaled services: agent-3 is started beside db-3; due, but not '
-            'done: agent-2 (beside db-2: there is no room for 1 times small: '
+            'done: agent-2 (beside db-2: there is no capacity for 1 times '
+            'small: '
             'it is full)', self._told())
 
     def test_one_service_of_several(self):

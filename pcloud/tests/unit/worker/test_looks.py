@@ -147,7 +147,7 @@ class Client:
         return 'none'
 
     def room(self, *_args, **_query):
-        """Answer that there is room."""
+        """Answer that there is capacity."""
         return plan_resources.Room(1000, None)
 
 

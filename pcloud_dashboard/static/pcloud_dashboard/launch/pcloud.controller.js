@@ -11,7 +11,7 @@
     'launchInstanceModel'
   ];
 
-  /* Chooses the Pcloud of the new server, and tells the room for it. */
+  /* Chooses the Pcloud of the new server, and tells the capacity for it. */
   function LaunchInstancePcloudController($scope, http, model) {
     var ctrl = this;
     var context = $scope.launchContext || {};
@@ -62,7 +62,7 @@
       var question = asked = {};
       http.get('/api/pcloud/pclouds/' + chosen.id + '/explain/',
                {params: {flavor: flavor.id}}).then(function (answer) {
-        // A later choice has asked for another room.
+        // A later choice has asked for another capacity.
         if (question === asked) {
           ctrl.room = answer.data;
         }

@@ -128,11 +128,11 @@ class ServersTestCase(base.CloudTestCase):
         return server_id(name)
 
     def have_room(self, groups, reason=None, **query):
-        """Set the room for groups of servers.
+        """Set the capacity for groups of servers.
 
-        :param groups: the number of groups with room
-        :param query: parameters of the queries that the room holds for; other
-            queries find room for 1000 groups
+        :param groups: the number of groups that fit
+        :param query: parameters of the queries that the capacity holds for;
+            other queries have capacity for 1000 groups
         """
         def answer(request, _context):
             if any(request.qs.get(name.rstrip('_')) != [value]
@@ -147,7 +147,7 @@ class ServersTestCase(base.CloudTestCase):
         self.answer('GET', ROOM, json=answer)
 
     def asked_for_room(self):
-        """Return the queries that asked for room, in order."""
+        """Return the queries that asked for capacity, in order."""
         return [{name: values if name == 'flavor' else values[0]
                  for name, values in call.query.items()}
                 for call in self.calls() if call.path == ROOM]
@@ -290,7 +290,8 @@ class ServersTestCase(base.CloudTestCase):
         answer = self._surprise('delete', found['name'], context)
         if answer:
             return answer
-        # Nova shows it as DELETED for a moment before it gives its room back.
+        # Nova shows it as DELETED for a moment before it gives its capacity
+        # back.
         self._coming[found['id']] = ['DELETED', 'GONE']
         context.status_code = 204
         return None

@@ -124,7 +124,7 @@ class TestOrder(DeployTestCase):
              'room_for': ['1']}, self.hints('disk'))
 
     def test_in_and_with(self):
-        """The scheduler chooses beside which unit, with room for all."""
+        """The scheduler chooses beside which unit, with capacity for all."""
         self.have('db-1', 'db', host='h1')
         self.have('db-2', 'db', host='h2')
         disks, logs = (
@@ -408,7 +408,7 @@ class TestRefusals(DeployTestCase):
         result = self.deploy(*ONE, '--pcloud', 'farm')
 
         self.assert_refused('is 3 instances', result)
-        self.assertIn('; Pcloud farm has no room for 1 times large',
+        self.assertIn('; Pcloud farm has no capacity for 1 times large',
                       result.err)
 
     def test_scaling_while_a_cell_is_down(self):
@@ -424,7 +424,7 @@ class TestRefusals(DeployTestCase):
 
 
 class TestRoom(DeployTestCase):
-    """The cloud is asked for room before anything is created."""
+    """The cloud is asked for capacity before anything is created."""
 
     def test_outside_of_pclouds(self):
         self.assertEqual(0, self.deploy(*GROUP, '--count', '2').status)
@@ -437,7 +437,7 @@ class TestRoom(DeployTestCase):
                            'pcloud': base.PCLOUD_ID}], self.asked_for_room())
 
     def test_root_disks_on_volumes(self):
-        """Their size is that of the volume, and the host needs no room."""
+        """Their size is that of the volume, and the host needs no capacity."""
         self.deploy('web', '--image', 'volume', '--flavor', 'large',
                     '--with', 'disk=part:small', '--with', 'log=volume:small')
         self.assertEqual([['1', '1:volume', '4:volume']], [
@@ -471,7 +471,8 @@ class TestRoom(DeployTestCase):
         self.have_room(0, 'no host is enabled')
 
         self.assert_refused(
-            'Nothing was created: Pcloud farm has no room for 1 times small, '
+            'Nothing was created: Pcloud farm has no capacity for 1 times '
+            'small, '
             'small and large together on one host: no host is enabled',
             self.deploy(*GROUP, '--pcloud', 'farm'))
 
@@ -479,7 +480,8 @@ class TestRoom(DeployTestCase):
         self.have_room(0)
 
         self.assert_refused(
-            'Nothing was created: the cloud has no room outside of Pclouds '
+            'Nothing was created: the cloud has no capacity outside of '
+            'Pclouds '
             'for 1 times large\n', self.deploy(*ONE))
 
     def test_for_some_only(self):
@@ -495,7 +497,8 @@ class TestRoom(DeployTestCase):
         self.have_room(0)
 
         self.assert_refused(
-            "the cloud has no room outside of Pclouds on hosts with a unit "
+            "the cloud has no capacity outside of Pclouds on hosts with a "
+            "unit "
             "of 'db' for 1 times small",
             self.deploy(*AGENT, '--in-service', 'db'))
 
@@ -505,8 +508,8 @@ class TestRoom(DeployTestCase):
         self.have_room(0, 'it is full', in_=two)
 
         self.assert_refused(
-            'Nothing was created: beside db-2: there is no room for 1 times '
-            'small: it is full',
+            'Nothing was created: beside db-2: there is no capacity for 1 '
+            'times small: it is full',
             self.deploy(*AGENT, '--scale-with', 'db'))
 
     def test_more_than_may_be_asked_for(self):

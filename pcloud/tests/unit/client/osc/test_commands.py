@@ -599,13 +599,13 @@ class TestHosts(base.CloudTestCase):
         self.assertEqual('lose=host', asked.last_request.query)
         shown = base.properties(result.out)
         self.assertEqual(
-            ('1 of 2 hosts may fail', 'web: 1 without room',
+            ('1 of 2 hosts may fail', 'web: 1 without capacity',
              'enable db, and rehearse again',
              '1 of gold: 2 units, 0 free, quota short by 1', '1 on web: why'),
             tuple(shown[name] for name in (
                 'survives', 'worst', 'changes', 'more', 'refused_servers')))
-        for line in ('db: survives, 0 of 0 servers find room',
-                     'web: at least 1 server has no room',
+        for line in ('db: survives, 0 of 0 servers fit',
+                     'web: at least 1 server does not fit',
                      '  cpus   #####............... 2 of 8',
                      '  memory #####............... 4096 of 16384'):
             self.assertIn(line, result.out)
@@ -627,11 +627,11 @@ class TestHosts(base.CloudTestCase):
         self.assertEqual(
             '1 of 2 racks may fail, as far as is proven',
             base.properties(result.out)['survives'])
-        for line in ('rack 2: not proven, up to 1 server has no room',
+        for line in ('rack 2: not proven, up to 1 server does not fit',
                      '  web cpus   #####'):
             self.assertIn(line, result.out)
 
-    @ddt.data((2, 'any of 2 hosts may fail: all servers find room'),
+    @ddt.data((2, 'any of 2 hosts may fail: all servers fit'),
               (0, 'there is no host'))
     @ddt.unpack
     def test_rehearse_with_room_for_all(self, of, sentence):

@@ -65,17 +65,19 @@ class TestRebalance(base.CloudTestCase):
             'not_explained': ['x may count servers'],
             'under_way': [{'server': base.SERVER_1, 'from': 'a', 'to': 'b',
                            'step': 1}],
-            'stopped': {'at': '2030-01-01T00:00:00Z', 'reason': 'no room'}})
+            'stopped': {
+                'at': '2030-01-01T00:00:00Z', 'reason': 'no capacity'}})
 
         result = self.rebalance('--fit', 'xl=3', '--max-moves', '4',
                                 '--move', 'any', '--apply')
 
         self.assertEqual(0, result.status)
         self.assertEqual([
-            'No such moves are known to make room for all the servers.',
+            'No such moves are known to free capacity for all the servers.',
             'There may be a better plan.', 'Not known: x may count servers',
             '1 server of an earlier rebalance still to be moved.',
-            'An earlier rebalance stopped at 2030-01-01T00:00:00Z: no room'],
+            'An earlier rebalance stopped at 2030-01-01T00:00:00Z: no '
+            'capacity'],
             result.err.splitlines())
         self.assertEqual(
             {'goal': ['fit'], 'flavor': ['xl'], 'count': ['3'],
@@ -95,14 +97,16 @@ class TestRebalance(base.CloudTestCase):
         self.answer_plans({
             **NONE, 'fits': True, 'under_way': [
                 {'server': base.SERVER_1, 'from': 'a', 'to': 'b', 'step': 1}],
-            'stopped': {'at': '2030-01-01T00:00:00Z', 'reason': 'no room'}})
+            'stopped': {
+                'at': '2030-01-01T00:00:00Z', 'reason': 'no capacity'}})
 
         result = self.rebalance('--free-hosts')
 
         self.assertEqual([
             'All the servers fit.',
             '1 server of an earlier rebalance still to be moved.',
-            'An earlier rebalance stopped at 2030-01-01T00:00:00Z: no room'],
+            'An earlier rebalance stopped at 2030-01-01T00:00:00Z: no '
+            'capacity'],
             result.err.splitlines())
 
     def test_apply(self):
@@ -164,11 +168,11 @@ class TestRebalance(base.CloudTestCase):
 
     def test_rebalance_that_stops(self):
         self.answer_plans(PLAN, {**NONE, 'stopped': {
-            'at': '2030-01-01T00:00:00Z', 'reason': 'no room'}})
+            'at': '2030-01-01T00:00:00Z', 'reason': 'no capacity'}})
         self.begun()
 
         self.assert_one_line(
-            'The rebalance has stopped before its end: no room',
+            'The rebalance has stopped before its end: no capacity',
             self.rebalance('--apply', '--wait'))
 
     def test_wait_needs_apply(self):

@@ -200,7 +200,7 @@ class PackingTest(testtools.TestCase):
                 self.assertEqual((most, most), (made.least, made.most), seed)
 
     def test_amounts_alone_would_say_more(self):
-        """Two providers have 3 and 3: three servers of 2 have no room."""
+        """Two providers have 3 and 3: three servers of 2 do not fit."""
         kinds, host = self.kinds(3, 0), self.host(a=3, b=3)
         self.assertTrue(packing.fits(
             kinds, fitting.loosened([host]), integer_programs.no_solver))

@@ -38,7 +38,7 @@ def choices(kinds, host, left, plenty=None):
 
 
 def most(kinds, hosts):
-    """Return the largest number of servers with room."""
+    """Return the largest number of servers that fit."""
     @functools.lru_cache(None)
     def best(turn, left):
         return 0 if turn == len(hosts) else max(

@@ -147,7 +147,7 @@ class RandomTest(testtools.TestCase):
 
 
 def two_hosts_that_change(spare):
-    """Return servers that fill two hosts each, and room on a third."""
+    """Return servers that fill two hosts each, and capacity on a third."""
     return relocation.World(
         [relocation.MovingHost({'MEMORY_MB': free}) for free in (0, 0, spare)],
         [relocation.MovableKind({'MEMORY_MB': 2}, (1, 0, 0)),
@@ -163,7 +163,7 @@ class OrderTest(testtools.TestCase):
             relocation_order.in_steps(two_hosts_that_change(9), flows))
 
     def test_who_waits_for_room(self):
-        """The first server makes room for the second, and so on."""
+        """The first server frees capacity for the second, and so on."""
         world = relocation.World(
             [relocation.MovingHost({'MEMORY_MB': free}) for free in (0, 0, 2)],
             [relocation.MovableKind({'MEMORY_MB': 2}, (1, 0, 0)),
@@ -189,7 +189,7 @@ class OrderTest(testtools.TestCase):
 
 @ddt.ddt
 class ExecutableTest(testtools.TestCase):
-    """A server needs room on both hosts while it is moved."""
+    """A server needs capacity on both hosts while it is moved."""
 
     world = relocation.World(
         [relocation.MovingHost({'MEMORY_MB': 0}), relocation.MovingHost(
@@ -202,7 +202,7 @@ class ExecutableTest(testtools.TestCase):
         ((), True), ((((0, 0, 1),),), True), ((((0, 0, 2),),), False),
         ((((0, 0, 0),),), False), ((((0, 2, 1),),), False),
         ((((0, 0, 3),),), False),
-        # Twice the room.
+        # Twice the capacity.
         ((((0, 0, 1), (1, 0, 1)),), False),
         # What leaves in a step counts from the next step on.
         ((((0, 0, 1), (1, 1, 2), (1, 0, 1)),), False),

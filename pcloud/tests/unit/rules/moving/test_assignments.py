@@ -42,7 +42,7 @@ class ValueTest(base.BaseTestCase):
         self.assertEqual(stopped, assignments.Stopped.read(stopped.text()))
 
     @ddt.data(('no\nroom', 'no\\nroom'), ('\U0001f600', '\\U0001f600'),
-              ('\ud800', '\\ud800'), ('no room', 'no room'))
+              ('\ud800', '\\ud800'), ('no capacity', 'no capacity'))
     @ddt.unpack
     def test_end_in_any_words(self, reason, shown):
         stopped = assignments.stopped(1, reason)
@@ -50,7 +50,7 @@ class ValueTest(base.BaseTestCase):
             f'at=19700101T000001Z reason={shown}', stopped.text())
 
     @ddt.data(None, '', 'at=1', 'at=19700101T000001Z',
-              'at=19700101T000001Z ', 'no room', 'at=x reason=no room',
+              'at=19700101T000001Z ', 'no capacity', 'at=x reason=no capacity',
               'at=19700101T000001Z reason=')
     def test_end_that_is_not_right(self, text):
         self.assertIsNone(assignments.Stopped.known(text))
