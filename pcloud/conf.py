@@ -118,9 +118,9 @@ or large servers; see ``drain_parallel``.
         help="""
 The time, in seconds, after which a request for a server is taken for dead.
 
-A host that enters a pool or leaves a Pcloud settles: nobody is given it until
-the requests for servers that began before, and could still land on it, have
-ended. A request that has not ended after this time is not waited for any
+A host that enters a pool or leaves a Pcloud settles: no project is given it
+until the requests for servers that began before, and could still land on it,
+have ended. A request that has not ended after this time is not waited for any
 longer. What Placement still holds for a server or migration that is gone is a
 finding of the audit after this time. Raise this where builds or moves of
 servers take longer.

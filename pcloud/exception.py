@@ -104,7 +104,7 @@ class PlacementSilent(Unavailable):
 
 class KeystoneUnasked(PcloudError):
     message = ('Projects and domains that Keystone does not know any more are '
-               'not looked for, as nobody may ask Keystone: %(reason)s. Give '
+               'not looked for, as Keystone cannot be asked: %(reason)s. Give '
                'the user of [service_user] in nova.conf a role that lets it '
                'read projects and domains.')
 

@@ -243,7 +243,7 @@ class ShownHost:
             found.append(_('The host is %s; disable it first.')
                          % self.state_words)
         if self.servers is None:
-            found.append(_('Nobody knows which servers are on the host while '
+            found.append(_('Which servers are on the host is not known while '
                            'a part of the cloud does not answer.'))
         elif self.servers:
             found.append(ngettext(

@@ -72,8 +72,9 @@ def _of_pclouds(aggregates: Sequence[rows.Aggregate]) -> Iterator[_Kept]:
         yield owner, _finding(
             scoped_policies.PROJECT, pcloud, names.OWNER,
             f'project {owner}, the owner',
-            'Administrators alone manage the Pcloud, whose hosts nobody '
-            'else gets. Remove the hosts, and delete the Pcloud with: '
+            'Administrators alone manage the Pcloud, whose hosts no '
+            'other project gets. Remove the hosts, and delete the Pcloud '
+            'with: '
             f'openstack pcloud delete {pcloud_id}')
         for tenant in sorted(names.tenants(pcloud.metadata) - {owner}):
             yield tenant, _finding(

@@ -31,7 +31,7 @@ from pcloud.rules.placing import access
 
 CONF = cfg.CONF
 
-_DONE = 'somebody else has done it meanwhile'
+_DONE = 'it was done meanwhile'
 
 
 def settle_stateless(
@@ -300,7 +300,7 @@ def give_back_ratio(
     if host is None:
         return 'the host is gone, and the key is deleted'
     if not own:
-        return 'nobody knows what its own ratio was, and the key is deleted'
+        return 'its own ratio is not known, and the key is deleted'
     return 'the host has its own ratio again'
 
 

@@ -110,7 +110,7 @@ def check(known: Known) -> Iterator[findings.Finding]:
             yield findings.Finding(
                 'incomplete-aggregate', aggregate.name, '',
                 'its name and its metadata do not agree on what it is; its '
-                'hosts are given to nobody: ' + ', '.join(
+                'hosts are given to no project: ' + ', '.join(
                     f'{key}={aggregate.metadata[key]!r}'
                     if key in aggregate.metadata else f'no {key}'
                     for key in _FRAMES.get(aggregate.metadata.get(
@@ -152,13 +152,13 @@ def _check_members(
         if not alone:
             yield findings.Finding(
                 'host-in-two-pclouds', aggregate.name, host,
-                'it is in more than one Pcloud and given to nobody: ' +
+                'it is in more than one Pcloud and given to no project: ' +
                 ', '.join(known.pclouds_of[host]) + '. Take it out of one '
                 f'with: openstack aggregate remove host <aggregate> {host}')
         if node not in states:
             yield findings.Finding(
                 'host-without-state', aggregate.name, host,
-                'it is in the Pcloud without a state, and given to nobody',
+                'it is in the Pcloud without a state, and given to no project',
                 functools.partial(repair.settle_stateless, aggregate, host,
                                   node) if alone else None)
         elif names.nodes(aggregate.metadata).get(host) != node:

@@ -146,7 +146,7 @@ def _effect(key: str) -> str:
     if key in _EFFECTS:
         return _EFFECTS[key]
     if key.startswith((names.STATE_PREFIX, names.DUE_PREFIX)):
-        return 'Nobody gets the host.'
+        return 'No project gets the host.'
     if key.startswith(names.UNOPENED_PREFIX):
         return 'The host takes no servers.'
     if key.startswith(names.DRAIN_PREFIX):
@@ -164,9 +164,9 @@ def _effect(key: str) -> str:
     return 'It counts nowhere.'
 
 
-_CLOSED = 'Nobody gets a host of the Pcloud.'
+_CLOSED = 'No project gets a host of the Pcloud.'
 _INCOMPLETE = ('The aggregate is not taken for what it is; its hosts are '
-               'given to nobody.')
+               'given to no project.')
 _EFFECTS = {
     names.CPU_RATIO: _CLOSED, names.RAM_RATIO: _CLOSED,
     names.TYPE: _INCOMPLETE, names.ID: _INCOMPLETE,
@@ -176,5 +176,5 @@ _EFFECTS = {
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.DESCRIPTION: 'It is shown as it is.',
-    names.OWNER: 'The Pcloud is nobody\'s.',
+    names.OWNER: 'The Pcloud belongs to no project.',
     names.QUOTA_UNITS: 'The project gets no more hosts.'}

@@ -198,8 +198,8 @@ class Servers:
         hidden = sum(server.status == UNKNOWN for server in servers)
         if hidden:
             raise NotAllKnown(
-                f'Nothing is changed while a part of the cloud does not tell '
-                f'which servers are where; of yours {hidden} '
+                f'Nothing is changed while a part of the cloud does not '
+                f'report which servers are where; of yours {hidden} '
                 f'{"is" if hidden == 1 else "are"} in it. Try again later')
         return servers
 

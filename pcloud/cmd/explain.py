@@ -40,9 +40,9 @@ _VERSION = api_version_request.max_api_version()
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``explain`` to the command line."""
     parser = subparsers.add_parser(
-        NAME, help='tell where a server would be started, and why',
+        NAME, help='show where a server would be started, and why',
         description='Go the way of nova-scheduler with a request, without '
-                    'claiming anything, and tell how many hosts were dropped '
+                    'claiming anything, and show how many hosts were dropped '
                     'where and why. Exits with 0 when there is a host, with '
                     '1 when there is none, with 2 when it could not look.')
     what = parser.add_mutually_exclusive_group(required=True)
@@ -56,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
                         help='a scheduler hint of the new server; may be '
                              'repeated')
     parser.add_argument('--project', metavar='ID',
-                        help='whose server it is (default: nobody\'s)')
+                        help='whose server it is (default: no project\'s)')
     parser.add_argument('--image', metavar='ID',
                         help='its image, which may ask for more (default: '
                              'one that asks for nothing)')

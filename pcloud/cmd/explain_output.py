@@ -18,7 +18,7 @@ from pcloud import text as text_rules
 
 # How many of the best hosts are shown.
 _BEST = 10
-_NOT_TOLD = 'it does not tell why'
+_NOT_TOLD = 'it gives no reason'
 _EXCLUDED = reasons.open_to_all(
     'the request leaves it out, or Nova has no compute service of it')
 

@@ -90,7 +90,7 @@ def _configure_databases() -> None:
     """Make Nova try each database once.
 
     A service waits for a database, by default ten times ten seconds for each
-    database. The user of a command wants to know at once what is wrong.
+    database. The user of a command wants to know immediately what is wrong.
     """
     for group in ('database', 'api_database'):
         CONF.set_override('max_retries', 0, group=group)

@@ -28,7 +28,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help='do what is due: settling, drains, maintenances, rebalances, '
              'scaled services',
         description='Settle hosts, move servers of drained hosts, release '
-                    'empty hosts, tell of deadlines, begin maintenances and '
+                    'empty hosts, report deadlines, begin maintenances and '
                     'do what Pclouds ask for before them, move servers for '
                     'rebalances, let scaled services follow others. Any '
                     'number may run at '

@@ -52,7 +52,7 @@ class App:
                 LOG.exception('The metrics cannot be read.')
             return _told(start_response, '500 Internal Server Error',
                          'The metrics cannot be read; the log of '
-                         'pcloud-manage tells why.')
+                         'pcloud-manage shows why.')
         if self._note(failed=False):
             LOG.info('The metrics can be read again.')
         return answer

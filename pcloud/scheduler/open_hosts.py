@@ -82,8 +82,8 @@ def _open(
     if stateless:
         complaints.once(
             f'Pcloud {pcloud.id} has no state of its hosts '
-            f'{", ".join(stateless)}; nobody gets them. pcloud-manage audit '
-            'tells more')
+            f'{", ".join(stateless)}; no project gets them. pcloud-manage '
+            'audit shows more')
     return {host: node for host, node in known.items()
             if access.host_verdict(pcloud, host, node.hypervisor_hostname)}
 

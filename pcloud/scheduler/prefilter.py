@@ -235,7 +235,7 @@ def _warn_of_inconsistency(pcloud: access.Pcloud) -> None:
                     if count != 1)
     if shared:
         LOG.warning('Hosts %(hosts)s of Pcloud %(pcloud)s are in another '
-                    'Pcloud too; nobody gets them until one lets them go.',
+                    'Pcloud too; no project gets them until one lets them go.',
                     {'hosts': ', '.join(shared), 'pcloud': pcloud.id})
 
 

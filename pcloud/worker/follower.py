@@ -107,7 +107,7 @@ class _Look:
         """Whether the look acts now; note the reason for waiting."""
         reason = None
         if all_services.hidden:
-            reason = 'a part of the cloud does not tell where servers are'
+            reason = 'a part of the cloud does not report where servers are'
         elif scaling.is_being_deployed(all_services, scaled.service):
             reason = ('it is being deployed; if the deployment was killed, '
                       'use "openstack pcloud service sync"')

@@ -128,7 +128,7 @@ def _square(flavor: resources.HostFlavor, host: resources.PoolHost,
 
 def _use(host: str, percent: int | None, measure: str) -> str:
     if percent is None:
-        return _('%s: nobody knows what is used') % host
+        return _('%s: what is used is not known') % host
     words = (_('%(host)s: %(percent)s %% of the vCPUs are used')
              if measure == VCPUS else
              _('%(host)s: %(percent)s %% of the memory is used'))

@@ -17,7 +17,7 @@ class AnnounceForm(host_flavor_views.OneFlavorForm):
     """When a maintenance begins, when it is over, and why there is one."""
 
     begin = fields.MomentField(label=_('From'), help_text=_(
-        'A moment that has passed begins the maintenance at once.'))
+        'A moment that has passed begins the maintenance immediately.'))
     end = fields.MomentField(
         label=_('Expected Until'), required=False,
         help_text=_('Told to the owner; nothing happens then.'))

@@ -18,8 +18,8 @@ def forecast(drain: Mapping[str, typing.Any],
     :param names: the names of servers, by id
     """
     if drain.get('remaining') is None:
-        return [_('Nobody knows which instances are on the host while a part '
-                  'of the cloud does not answer.')]
+        return [_('Which instances are on the host is not known while a '
+                  'part of the cloud does not answer.')]
     hosts = {move['server']: move['host'] for move in drain.get('moves', ())}
     reasons = {each['server']: each['reason']
                for each in drain.get('blockers') or ()}

@@ -44,7 +44,7 @@ class AddHostsForm(pcloud_forms.PcloudForm):
         label=_('Name'), initial='host-{n}', max_length=63,
         help_text=_('{n} at the end stands for the next free number.'))
     enable = forms.BooleanField(
-        label=_('Enable them at once'), required=False, initial=True,
+        label=_('Enable them immediately'), required=False, initial=True,
         help_text=_('Instances start on enabled hosts alone.'))
 
     def __init__(self, request: http.HttpRequest, *args: typing.Any,

@@ -96,7 +96,7 @@ class HostFlavors(base.Calls):
         The compute service is disabled from then on, until the maintenance is
         withdrawn. An earlier announcement of the host is replaced.
 
-        :param begin: ISO 8601; a moment that has passed begins it at once
+        :param begin: ISO 8601; a moment that has passed begins it immediately
         :param reason: shown to the owner of the Pcloud with the host
         :param end: when it is expected to be over; nothing happens then
         """

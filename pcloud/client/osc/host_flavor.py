@@ -221,7 +221,7 @@ class SetHostFlavorHostMaintenance(common.PcloudCommand):
         parser.add_argument(
             '--from', metavar='<time>', dest='begin', required=True,
             help='When the service of the host is disabled, in ISO 8601 and '
-                 'UTC; a time that has passed disables it at once')
+                 'UTC; a time that has passed disables it immediately')
         parser.add_argument(
             '--until', metavar='<time>',
             help='When the maintenance is expected to be over, for the owner '

@@ -114,7 +114,7 @@ def read(begin: str, end: str | None, reason: str) -> Maintenance:
     """Read an announcement.
 
     :param begin: ISO 8601, as `attributes.reboot` reads dates of reboots; a
-        date that has passed begins the maintenance at once
+        date that has passed begins the maintenance immediately
     :param end: likewise, None where nobody knows
     :raises: `exception.InvalidValue`
     """

@@ -171,7 +171,7 @@ def _on(
     """
     hosts = frozenset(places.hosts.values())
     if not hosts:
-        unmet = ('a part of the cloud does not tell where servers are'
+        unmet = ('a part of the cloud does not report where servers are'
                  if places.silent else
                  f"what is known as '{named}' is still being built or moved"
                  if places.under_way else
@@ -205,7 +205,7 @@ def _with_room(
             context, capacity.largest(needs), spec.requested_destination)
     except exception.Unavailable:
         raise exception.HostsRefused(
-            'The server cannot be co-located: Placement does not tell which '
+            'The server cannot be co-located: Placement does not report which '
             'hosts have capacity.')
     text = ', '.join(capacity.words(group))
     return _Stage(

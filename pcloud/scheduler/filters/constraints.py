@@ -200,7 +200,7 @@ def _has(key: str, machine: machines.Machine) -> str:
             return f'it has no {name}, or none left'
         return f'its {name} is {machine.resources[name]}'
     if key.startswith(constraints.TRAIT) and machine.traits is None:
-        return 'Placement tells no traits of it'
+        return 'Placement reports no traits of it'
     return ''
 
 

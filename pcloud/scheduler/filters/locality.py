@@ -25,7 +25,7 @@ from pcloud.scheduler import memo
 from pcloud.scheduler import request
 from pcloud.scheduler import siblings
 
-_SILENT = 'a part of the cloud does not tell where servers are'
+_SILENT = 'a part of the cloud does not report where servers are'
 _NOWHERE = ('no host that could take the server is where the hints near and '
             'far want it')
 

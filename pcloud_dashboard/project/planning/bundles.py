@@ -102,7 +102,7 @@ def _text(simulation: plan_resources.Simulation) -> str:
         return ngettext('The bundle does not fit: %d instance fits.',
                         'The bundle does not fit: %d instances fit.',
                         least) % least
-    return _('Nobody could tell whether the bundle fits: %(least)s instances '
+    return _('It is not known whether the bundle fits: %(least)s instances '
              'fit, more than %(most)s do not.') % {
                  'least': least, 'most': most}
 

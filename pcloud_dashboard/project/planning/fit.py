@@ -45,7 +45,7 @@ class Picture:
     def text(self) -> str:
         """The picture in words."""
         if self.running is None:
-            runs = _('nobody knows how many instances run')
+            runs = _('the number of instances is not known')
         else:
             runs = ngettext('%d instance runs', '%d instances run',
                             self.running) % self.running

@@ -196,7 +196,7 @@ class FaultsTest(base.OwnCloudTest):
     def test_api_worker_killed(self):
         """Hosts come and go while workers are killed under the requests.
 
-        What is half done when its worker dies is given to nobody until it
+        What is half done when its worker dies is given to no project until it
         is repaired; an operator does that from time to time.
         """
         master = psutil.Process(self._identity('nova'))
@@ -290,7 +290,7 @@ class FaultsTest(base.OwnCloudTest):
         self._wait_for_status('h1', 'up')
 
     def test_free_host_down(self):
-        """A host whose compute is down is given to nobody."""
+        """A host whose compute is down is given to no project."""
         pclouds = self.users['admin'].pclouds
         free, = [each.host for each in pclouds.get_host_flavor('gpu').hosts
                  if each.pcloud is None]

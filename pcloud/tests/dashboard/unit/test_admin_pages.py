@@ -65,7 +65,7 @@ class MapTest(base.AdminPageTest):
                   'flavor gpu, zone az1, Pcloud farm"')
         self.assertContains(page, 'its compute service is disabled, '
                                   'maintenance from 01/01/2100')
-        self.assertContains(page, 'node-4: nobody knows what is used')
+        self.assertContains(page, 'node-4: what is used is not known')
         self.assertContains(page, '/admin/host_flavors/gpu/#pcloud-pool-node')
 
     def test_more_than_there_is(self):

@@ -161,7 +161,7 @@ class PcloudTest(base.PageTest):
         host['drain']['remaining'] = None
         self.answer('GET', f'{self.at}/hosts', json={'hosts': [host]})
         self.assertContains(self.page('detail', self.pcloud_id),
-                            'Nobody knows what is left.')
+                            'What is left is not known.')
 
     @ddt.data(
         (None, 'Instances stay on the host.'),
@@ -633,7 +633,7 @@ class FormTest(base.PageTest):
             {'server': None, 'reason': 'no worker looks'}]
         for left, text in (([], 'Nothing goes on: no worker looks.'),
                            ([], 'The host is empty.'),
-                           (None, 'Nobody knows')):
+                           (None, 'is not known')):
             answer['host']['drain']['remaining'] = left
             page, _ = self.drain(answer, move='none')
             self.assertContains(page, text)

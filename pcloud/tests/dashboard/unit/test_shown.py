@@ -119,7 +119,7 @@ class FitTest(unittest.TestCase):
 
     def test_a_host_that_has_left(self):
         picture, = fit.pictures(self.explanation, [])
-        self.assertIn('nobody knows', picture.text)
+        self.assertIn('is not known', picture.text)
 
     def test_no_more_boxes_than_a_page_has_room_for(self):
         picture = fit.Picture('web-1', 'enabled', 1000, 2000, ())

@@ -201,14 +201,14 @@ class SchedulerTest(CellsTestCase):
             server = self.boot(
                 self.alice, {'pcloud': self.pcloud, 'in': parent},
                 'ERROR', flavorRef=flavor)
-            self.assertIn('does not tell where servers are',
+            self.assertIn('does not report where servers are',
                           self.fault(server))
 
     def test_strictly_near_to_what_nobody_knows(self):
         self.outage()
         for named in (self.servers['dead']['id'], 'tag:dead', 'tag:alive'):
             server = self.inside('ERROR', near=named, locality='strict')
-            self.assertIn('does not tell where servers are',
+            self.assertIn('does not report where servers are',
                           self.fault(server))
 
     def test_explained_to_an_operator(self):

@@ -306,7 +306,7 @@ class ColocationTest(ColocationTestCase):
         with mock.patch.object(candidates, 'offered',
                                side_effect=exception.PlacementSilent):
             server = self.unit(room_for='1', expected='ERROR')
-        self.assertIn('Placement does not tell', self.fault(server))
+        self.assertIn('Placement does not report', self.fault(server))
 
     def test_beside(self):
         y = self.unit(flag='allow', service='y', with_='x')
@@ -345,4 +345,4 @@ class ColocationTest(ColocationTestCase):
         with mock.patch.object(servers, '_hosts_of_servers',
                                side_effect=nova_exception.CellTimeout):
             server = self.unit(flag='allow', in_='web', expected='ERROR')
-        self.assertIn('does not tell where servers are', self.fault(server))
+        self.assertIn('does not report where servers are', self.fault(server))

@@ -368,7 +368,7 @@ class FoundOrphanTest(OrphanTestCase):
         self.flags(settle_limit=3600, group='pcloud')
         self.occupy()
         self.addCleanup(self.vacate)
-        self.assertEqual('somebody else has done it meanwhile',
+        self.assertEqual('it was done meanwhile',
                          finding.repair(self.context))
         self.assertEqual({CONSUMER}, self.kept())
 

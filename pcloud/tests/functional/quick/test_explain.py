@@ -332,7 +332,7 @@ class ExplainTest(ExplainTestCase):
             enabled_filters=['OddFilter', 'PcloudFilter', 'Filter'],
             group='filter_scheduler')
         found = self.explain()
-        self.assertEqual((4, 2, 2, {'it does not tell why': 2}),
+        self.assertEqual((4, 2, 2, {'it gives no reason': 2}),
                          self.step(found, 'OddFilter'))
         self.assertEqual(['OddFilter'], found['not_explained'])
         self.assertEqual({'Filter': 'no.such.Filter cannot be loaded: No '

@@ -92,7 +92,8 @@ class AccessTest(shared_cloud.SharedCloudTestCase):
         for _ in range(2):
             server = self.boot(self.alice, {'pcloud': self.pcloud})
             self.assertEqual(second, self.host_of(server))
-        warning = f'has no state of its hosts {self.host}; nobody gets them'
+        warning = (f'has no state of its hosts {self.host}; no project gets '
+                   'them')
         self.assertEqual(1, self.stdlog.logger.output.count(warning))
 
     def test_host_with_a_state_under_another_name(self):

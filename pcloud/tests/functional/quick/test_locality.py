@@ -262,7 +262,7 @@ class LocalityTest(LocalityTestCase):
               mock.patch.object(expected_places, '_in_cell',
                                 side_effect=nova_exception.CellTimeout)):
             self._hosts(times=1, near=self.first)
-            self.assertIn('does not tell where servers are', self._fault(
+            self.assertIn('does not report where servers are', self._fault(
                 near=self.first, locality='strict'))
 
     def test_looked_up_once(self):

@@ -211,8 +211,8 @@ class ServersTest(PlacementConstraintsTestCase):
         all_unmet = (
             f'{text}resource:{FPGA}=4 (cloud), trait:{FAST}=required '
             f'(request), trait:{OLD}=forbidden (image)')
-        nothing = (f'it has no {FPGA}, or none left, Placement tells no '
-                   'traits of it, Placement tells no traits of it')
+        nothing = (f'it has no {FPGA}, or none left, Placement reports no '
+                   'traits of it, Placement reports no traits of it')
         self.assertEqual((all_unmet, nothing), told['node-1'])
         self.assertEqual(
             (f'{text}resource:{FPGA}=4 (cloud), trait:{FAST}=required '

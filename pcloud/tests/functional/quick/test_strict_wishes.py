@@ -288,7 +288,7 @@ class ExpectedTest(StrictTestCase):
             self.assertRaises(exception.Unavailable, self._find)
             server = self.boot(self.alice, {
                 'far': 'tag:db', 'locality': 'strict'}, 'ERROR')
-            self.assertIn('does not tell where servers are',
+            self.assertIn('does not report where servers are',
                           self.fault(server))
 
     def test_resized_and_not_confirmed(self):

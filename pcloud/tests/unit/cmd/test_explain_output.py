@@ -61,8 +61,8 @@ class OutputTest(base.BaseTestCase):
                    _step('OddFilter', [], [('h3', None)]),
                    _step('RebootFilter', [], [])])
         self.assertEqual([
-            'No host: after filter OddFilter none is left, because it does '
-            'not tell why (1 host).',
+            'No host: after filter OddFilter none is left, because it gives '
+            'no reason (1 host).',
             '',
             'Request',
             '  flavor: m1.tiny',
@@ -78,7 +78,7 @@ class OutputTest(base.BaseTestCase):
             '        h1',
             '        h2',
             '  OddFilter     1 -> 0  (alone it would keep 2 of 3)',
-            '    1 host: it does not tell why',
+            '    1 host: it gives no reason',
             '        h3',
             '  RebootFilter  0 -> 0  (alone it would keep 2 of 3)',
             '  Not explained: OddFilter',

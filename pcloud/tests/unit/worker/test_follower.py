@@ -280,7 +280,7 @@ class FailureTest(FollowerTestCase):
         self.servers[hidden] = {'id': hidden, 'status': 'UNKNOWN'}
         self.assertEqual(
             "Scaled services: due, but not done: 'agent' (a part of the "
-            'cloud does not tell where servers are)', self._told())
+            'cloud does not report where servers are)', self._told())
         self.assertEqual([], self.done)
 
     def test_a_cell_that_goes_down_after_the_first_list(self):

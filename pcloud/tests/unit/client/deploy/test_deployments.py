@@ -417,7 +417,7 @@ class TestRefusals(DeployTestCase):
         self.servers[lost] = {'id': lost, 'status': 'UNKNOWN'}
 
         self.assert_refused(
-            'Nothing is changed while a part of the cloud does not tell '
+            'Nothing is changed while a part of the cloud does not report '
             'which servers are where; of yours 1 is in it.',
             self.deploy(*AGENT, '--scale-with', 'db'))
         self.assertEqual(0, self.deploy(*AGENT, '--in-service', 'db').status)
