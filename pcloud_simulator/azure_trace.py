@@ -34,7 +34,7 @@ REQUIRED = ('vmid', 'vmcreated', 'vmdeleted', 'vmcorecountbucket',
 _OPEN_CORES = {'>24': 30}
 _OPEN_MEMORY = {'>64': 70.0}
 
-Time: TypeAlias = Callable[[str, input_values.Place], float]
+Time: TypeAlias = Callable[[str, str], float]
 
 
 def read(path: str) -> workload.Trace:
@@ -70,7 +70,7 @@ def _is_iso(value: str) -> bool:
     return '-' in value
 
 
-def _timestamp(value: str, place: input_values.Place) -> float:
+def _timestamp(value: str, place: str) -> float:
     return input_values.moment(value, place).timestamp()
 
 
@@ -112,9 +112,10 @@ def _server(row: csv_tables.Row, time: Time) -> workload.TraceServer:
     if deleted:
         end = time(deleted, row.place('vmdeleted'))
         if end < start:
-            raise row.place('vmdeleted').wrong(
-                deleted, f'a time that is not before vmcreated, '
-                         f'{row.text("vmcreated")}, or nothing')
+            raise exception.InvalidValue(
+                row.place('vmdeleted'), deleted,
+                f'a time that is not before vmcreated, '
+                f'{row.text("vmcreated")}, or nothing')
     return workload.TraceServer(start, end, workload.Size(
         math.ceil(_memory(row) * 1024), math.ceil(_cores(row))))
 

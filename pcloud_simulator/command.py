@@ -216,8 +216,8 @@ def _hosts(
     return hosts, [host.shape for host in hosts]
 
 
-def _place(option: str) -> input_values.Option:
-    return input_values.Option(f'--{option.replace("_", "-")}')
+def _place(option: str) -> str:
+    return f'--{option.replace("_", "-")}'
 
 
 def _whole(command: argparse.Namespace, option: str) -> int:
@@ -303,8 +303,9 @@ def _shape(text: str) -> fleets.Shape:
     place = _place('host_size')
     parts = text.split(',')
     if len(parts) not in (2, 3):
-        raise place.wrong(text, 'cpus, GB of memory and perhaps GB of disk, '
-                                f'such as {_SHAPE}')
+        raise exception.InvalidValue(
+            place, text, 'cpus, GB of memory and perhaps GB of disk, '
+            f'such as {_SHAPE}')
     vcpus, memory_gb, *disk_gb = [
         input_values.whole(part.strip(), place) for part in parts]
     return fleets.Shape(vcpus, memory_gb * _MB, *disk_gb)

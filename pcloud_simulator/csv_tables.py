@@ -24,9 +24,9 @@ class Row:
     line: int
     cells: Mapping[str, str]
 
-    def place(self, column: str) -> input_values.Cell:
+    def place(self, column: str) -> str:
         """Return where the file has the cell of a column."""
-        return input_values.Cell(self.path, f'line {self.line}', column)
+        return f'{self.path}, line {self.line}, {column}'
 
     def text(self, column: str) -> str:
         """Return a text, empty where the table does not have the column."""
@@ -89,8 +89,8 @@ def own_name(
     """
     name = row.text(column)
     if not name or name in lines:
-        raise row.place(column).wrong(
-            name, f'a name of its own for each {noun}' + (
+        raise exception.InvalidValue(
+            row.place(column), name, f'a name of its own for each {noun}' + (
                 f'; line {lines[name]} has this name' if name else ''))
     lines[name] = row.line
     return name
@@ -117,8 +117,8 @@ def _check_plain(
     :raises: `exception.InvalidValue`
     """
     if len(cells) != len(plain):
-        raise input_values.Cell(path, f'line {line}', plain[0]).wrong(
-            ','.join(cells),
+        raise exception.InvalidValue(
+            f'{path}, line {line}, {plain[0]}', ','.join(cells),
             f'a first line that names the columns {", ".join(required)}, '
             f'separated by commas; or else the {len(plain)} values of '
             f'{", ".join(plain)}')
@@ -129,8 +129,9 @@ def _check_names(
 ) -> None:
     for column in required:
         if names.count(column) != 1:
-            raise input_values.Cell(path, f'line {line}', column).wrong(
-                ','.join(names), 'a first line that names this column once, '
+            raise exception.InvalidValue(
+                f'{path}, line {line}, {column}', ','.join(names),
+                'a first line that names this column once, '
                 f'and the columns {", ".join(required)}')
 
 

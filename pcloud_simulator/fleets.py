@@ -134,8 +134,8 @@ def _version(row: csv_tables.Row) -> Callable[[str], int]:
     def read_(column: str) -> int:
         value = row.text(column)
         if not _VERSION.fullmatch(value):
-            raise row.place(column).wrong(
-                value, 'a whole number, such as 8002000')
+            raise exception.InvalidValue(
+                row.place(column), value, 'a whole number, such as 8002000')
         return int(value)
     return read_
 
@@ -145,8 +145,9 @@ def _attribute(row: csv_tables.Row, column: str, name: str) -> Any:
         try:
             return attributes.read(name, row.text(column))
         except exception.InvalidValue as error:
-            raise row.place(column).wrong(
-                row.text(column), str(error.details['expected']))
+            raise exception.InvalidValue(
+                row.place(column), row.text(column),
+                str(error.details['expected']))
     return _optional(row, column, read_)
 
 
@@ -159,9 +160,9 @@ def _check_kind(row: csv_tables.Row, hosts: Sequence[FleetHost]) -> None:
     first = next((host.platform for host in hosts if host.platform), None)
     if value and first and (attributes.platform(value).dotted !=
                             attributes.platform(first).dotted):
-        raise row.place('platform_version').wrong(
-            value, f'a version of the kind of {first}: all stamps, or all '
-                   'dotted')
+        raise exception.InvalidValue(
+            row.place('platform_version'), value,
+            f'a version of the kind of {first}: all stamps, or all dotted')
 
 
 def make(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values of files and options, with errors that name the place."""
+"""Values of files and options, with errors that name the place.
+
+A place is a text, such as ``a.csv, line 3, vcpus`` or ``--hosts``.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import re
-from typing import Protocol
 
 from pcloud import exception
 
@@ -20,88 +21,57 @@ _ISO = re.compile(
     r'(Z|[+-]\d\d:?\d\d)?)?', re.ASCII)
 
 
-class Place(Protocol):
-    """Where a value is."""
-
-    def wrong(self, value: object, expected: str) -> exception.Invalid:
-        """Return the error for a value in this place."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """A place in a file.
-
-    :ivar spot: the line, or the number of the server
-    """
-
-    path: str
-    spot: str
-    column: str
-
-    def wrong(self, value: object, expected: str) -> exception.Invalid:
-        """Return the error for a value in this place."""
-        return exception.InvalidValue(
-            f'{self.path}, {self.spot}, {self.column}', value, expected)
-
-
-@dataclasses.dataclass(frozen=True)
-class Option:
-    """An option of the command line."""
-
-    name: str
-
-    def wrong(self, value: object, expected: str) -> exception.Invalid:
-        """Return the error for a value of this option."""
-        return exception.InvalidValue(self.name, value, expected)
-
-
-def number(value: str, place: Place) -> float:
+def number(value: str, place: str) -> float:
     """Return a number above 0.
 
     :raises: `exception.InvalidValue`
     """
     found = float(value) if _DECIMAL.fullmatch(value) else 0.0
     if not 0 < found <= _LARGEST:
-        raise place.wrong(value, 'a number above 0, such as 4 or 1.75')
+        raise exception.InvalidValue(
+            place, value, 'a number above 0, such as 4 or 1.75')
     return found
 
 
-def whole(value: str, place: Place) -> int:
+def whole(value: str, place: str) -> int:
     """Return a whole number above 0.
 
     :raises: `exception.InvalidValue`
     """
     found = int(value) if _WHOLE.fullmatch(value) else 0
     if not 0 < found <= _LARGEST:
-        raise place.wrong(value, 'a whole number above 0, such as 4')
+        raise exception.InvalidValue(
+            place, value, 'a whole number above 0, such as 4')
     return found
 
 
-def between(value: str, place: Place, least: int, most: int) -> int:
+def between(value: str, place: str, least: int, most: int) -> int:
     """Return a whole number from the least to the most.
 
     :raises: `exception.InvalidValue`
     """
     found = int(value) if _WHOLE.fullmatch(value) else least - 1
     if not least <= found <= most:
-        raise place.wrong(value, f'a whole number from {least} to {most}')
+        raise exception.InvalidValue(
+            place, value, f'a whole number from {least} to {most}')
     return found
 
 
-def seconds(value: str, place: Place) -> float:
+def seconds(value: str, place: str) -> float:
     """Return a number of seconds, 0 or more.
 
     :raises: `exception.InvalidValue`
     """
     found = float(value) if _DECIMAL.fullmatch(value) else -1.0
     if not 0 <= found <= _LARGEST:
-        raise place.wrong(
-            value, 'seconds since the trace began, such as 300, or else ISO '
-                   '8601 on each line')
+        raise exception.InvalidValue(
+            place, value,
+            'seconds since the trace began, such as 300, or else ISO 8601 on '
+            'each line')
     return found
 
 
-def moment(value: str, place: Place) -> datetime.datetime:
+def moment(value: str, place: str) -> datetime.datetime:
     """Return a moment in UTC; a moment without a zone is in UTC.
 
     :raises: `exception.InvalidValue`
@@ -114,6 +84,6 @@ def moment(value: str, place: Place) -> datetime.datetime:
             found = found.replace(tzinfo=datetime.UTC)
         return found.astimezone(datetime.UTC)
     except (ValueError, OverflowError):
-        raise place.wrong(
-            value, 'a moment in ISO 8601, such as 2026-11-02T08:30:00Z or '
-                   '2026-11-02T10:30:00+02:00')
+        raise exception.InvalidValue(
+            place, value, 'a moment in ISO 8601, such as '
+            '2026-11-02T08:30:00Z or 2026-11-02T10:30:00+02:00')

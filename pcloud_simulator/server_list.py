@@ -59,21 +59,21 @@ class _Entry:
     number: int
     members: Mapping[str, Any]
 
-    def place(self, names: Sequence[str]) -> input_values.Place:
+    def place(self, names: Sequence[str]) -> str:
         present = [name for name in names if name in self.members]
         # A client prints an empty name for a flavor that was deleted.
         full = [name for name in present
                 if self.members[name] not in (None, '')]
-        return input_values.Cell(
-            self.path, f'{self.kind} {self.number}',
-            [*full, *present, *names][0])
+        return (f'{self.path}, {self.kind} {self.number}, '
+                f'{[*full, *present, *names][0]}')
 
     def text(self, names: Sequence[str]) -> str:
         """Return the first of several members that is there and not empty."""
         found = next((self.members[name] for name in names
                       if self.members.get(name) not in (None, '')), '')
         if isinstance(found, (dict, list, bool)):
-            raise self.place(names).wrong(found, 'a text or a number')
+            raise exception.InvalidValue(
+                self.place(names), found, 'a text or a number')
         return str(found).strip()
 
     def tells(self, names: Sequence[str]) -> bool:
@@ -282,8 +282,8 @@ def _servers(path: str) -> Iterator[_Entry]:
     for entry in _entries(path, 'server'):
         name = entry.text(_ID)
         if not name or name in numbers:
-            raise entry.place(_ID).wrong(
-                name, 'an id of its own for each server' + (
+            raise exception.InvalidValue(
+                entry.place(_ID), name, 'an id of its own for each server' + (
                     f'; server {numbers[name]} has this id' if name else ''))
         numbers[name] = entry.number
         yield entry
@@ -292,9 +292,10 @@ def _servers(path: str) -> Iterator[_Entry]:
 def _running(entry: _Entry, flavors_: Mapping[str, Flavor]) -> Running:
     name = entry.text(_FLAVOR)
     if name not in flavors_:
-        raise entry.place(_FLAVOR).wrong(
-            name, 'a name or an id of the list of flavors; add a flavor that '
-                  'was deleted to that list')
+        raise exception.InvalidValue(
+            entry.place(_FLAVOR), name,
+            'a name or an id of the list of flavors; add a flavor that '
+            'was deleted to that list')
     flavor = flavors_[name]
     from_volume = any(
         entry.members.get(member) == _FROM_VOLUME for member in _IMAGE)
@@ -324,5 +325,6 @@ def _entries(path: str, kind: str) -> Iterator[_Entry]:
         entry = _Entry(path, kind, number,
                        members if isinstance(members, dict) else {})
         if not isinstance(members, dict):
-            raise entry.place(_ID).wrong(members, 'an object in JSON')
+            raise exception.InvalidValue(
+                entry.place(_ID), members, 'an object in JSON')
         yield entry

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import dataclasses
 import re
 
-from pcloud_simulator import input_values
+from pcloud import exception
 
 RAM, CPU, DISK, SERVERS = 'ram', 'cpu', 'disk', 'num_instances'
 HYPERVISOR = 'hypervisor_version'
@@ -23,7 +23,7 @@ NOVA: Mapping[str, float] = {
     RAM: 1.0, CPU: 1.0, DISK: 1.0, HYPERVISOR: 1.0, SERVERS: 0.0}
 PCLOUD: Mapping[str, float] = {PLATFORM: 1.0, REBOOT: 0.5, HARDWARE: 0.5}
 
-_OPTION = input_values.Option('--weights')
+_OPTION = '--weights'
 _NUMBER = re.compile(r'[-+]?\d{1,12}(\.\d{1,12})?', re.ASCII)
 _FORM = ('weights such as platform=1.0,ram=-0.8,reboot=0.5, with a name such '
          'as packing: in front if wanted; the weighers are '
@@ -59,13 +59,13 @@ def parse(text: str) -> Weights:
     """
     name, colon, pairs = text.rpartition(':')
     if colon and not (name.strip() and name.isprintable()):
-        raise _OPTION.wrong(text, _FORM)
+        raise exception.InvalidValue(_OPTION, text, _FORM)
     weights: dict[str, float] = {}
     for pair in pairs.split(','):
         weigher, _, value = (part.strip() for part in pair.partition('='))
         if (weigher not in {*NOVA, *PCLOUD} or weigher in weights
                 or not _NUMBER.fullmatch(value)):
-            raise _OPTION.wrong(pair, _FORM)
+            raise exception.InvalidValue(_OPTION, pair, _FORM)
         weights[weigher] = float(value)
     return Weights(name.strip() or pairs, weights)
 
@@ -79,6 +79,7 @@ def several(texts: Iterable[str]) -> list[Weights]:
     for text in texts:
         own = parse(text)
         if own.name in [weights.name for weights in found]:
-            raise _OPTION.wrong(text, 'a policy with a name of its own')
+            raise exception.InvalidValue(
+                _OPTION, text, 'a policy with a name of its own')
         found.append(own)
     return found
