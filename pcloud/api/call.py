@@ -15,7 +15,7 @@ from nova import context as nova_context
 from oslo_utils import strutils
 
 from pcloud.api import enforcer
-from pcloud.api.policies import pclouds as rules
+from pcloud.api.policies import pclouds as policies
 from pcloud import exception
 from pcloud.objects import pclouds
 
@@ -71,7 +71,7 @@ class Call:
         The answer is kept: a list of Pclouds needs the answer for every
         Pcloud.
         """
-        return self.can(rules.ALL_PROJECTS)
+        return self.can(policies.ALL_PROJECTS)
 
     def asks_for(self, name: str) -> bool:
         """Whether a flag of the query string is set."""

@@ -12,7 +12,7 @@ from pcloud import exception
 from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
-from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import constraints as constraint_rules
 
 
 def read(text: str, can: Callable[[str], bool]) -> dict[str, str]:
@@ -24,11 +24,13 @@ def read(text: str, can: Callable[[str], bool]) -> dict[str, str]:
     :raises: `exception.InvalidValue`, `exception.Invalid` for an unknown role,
         `exception.HostConstraint` when the caller may not name hosts
     """
-    constraints = rules.parse(text)
-    if rules.HOST in constraints and not can(others.CONSTRAINTS_HOST):
-        raise exception.HostConstraint(host=constraints[rules.HOST])
-    if constraints.get(rules.ROLE):
-        machine_constraints.role_constraints(constraints[rules.ROLE])
+    constraints = constraint_rules.parse(text)
+    if constraint_rules.HOST in constraints and not can(
+            others.CONSTRAINTS_HOST):
+        raise exception.HostConstraint(host=constraints[constraint_rules.HOST])
+    if constraints.get(constraint_rules.ROLE):
+        machine_constraints.role_constraints(
+            constraints[constraint_rules.ROLE])
     return constraints
 
 

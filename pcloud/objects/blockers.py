@@ -12,7 +12,7 @@ import datetime
 from nova import context as nova_context
 
 from pcloud.backend.cells import occupants
-from pcloud.rules.moving import blockers as rules
+from pcloud.rules.moving import blockers as blocker_rules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ def find(
 
 
 def _blockers(there: Collection[occupants.Occupant]) -> list[Blocker]:
-    verdicts = [(occupant, rules.why(occupant.state))
+    verdicts = [(occupant, blocker_rules.why(occupant.state))
                 for occupant in there]
     return [Blocker(occupant.uuid, *verdict, occupant.since)
             for occupant, verdict in verdicts if verdict is not None]

@@ -33,7 +33,7 @@ from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
 from pcloud.rules.placing import access
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes as attribute_rules
 
 LOG = logging.getLogger(__name__)
 
@@ -233,8 +233,8 @@ def _racks(
 
     :returns: ``rack -> number``, from 1
     """
-    return rules.ordinals(
-        attributes.get(host, {}).get(rules.RACK) for host in hosts)
+    return attribute_rules.ordinals(
+        attributes.get(host, {}).get(attribute_rules.RACK) for host in hosts)
 
 
 def _of_pool(metadata: Mapping[str, str] | None, host: str) -> dict:
@@ -247,8 +247,9 @@ def _of_pool(metadata: Mapping[str, str] | None, host: str) -> dict:
 
 
 def _of_place(attributes: Mapping[str, str], racks: Mapping[str, int]) -> dict:
-    date, rack = attributes.get(rules.REBOOT), attributes.get(rules.RACK)
-    return {'planned_reboot': date and rules.reboot(date),
+    date, rack = (attributes.get(name) for name in (
+        attribute_rules.REBOOT, attribute_rules.RACK))
+    return {'planned_reboot': date and attribute_rules.reboot(date),
             'rack': None if rack is None else racks.get(rack)}
 
 
@@ -342,7 +343,7 @@ def _place(
     :param host: the service host
     """
     own = host_attributes.effective_of(context, host)
-    if rules.RACK not in own:
+    if attribute_rules.RACK not in own:
         return _of_place(own, {})
     aggregate = pcloud_rows.find(context, pcloud.id)
     named = {name: host}

@@ -20,11 +20,11 @@ from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.placing import scoped_policies
-from pcloud.rules import units as rules
+from pcloud.rules import units as unit_rules
 
 CONF = cfg.CONF
 
-UNLIMITED = rules.UNLIMITED
+UNLIMITED = unit_rules.UNLIMITED
 
 
 @dataclasses.dataclass(frozen=True)

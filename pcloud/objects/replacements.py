@@ -18,7 +18,7 @@ from pcloud.backend.aggregates import rows
 from pcloud.backend.changes import writes
 from pcloud import names
 from pcloud.rules.moving import draining
-from pcloud.rules.moving import maintenance_policies as rules
+from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import access
 
 
@@ -32,7 +32,7 @@ def end(written: writes.Rows, aggregate_id: int, host: str) -> None:
     :param host: the service host
     """
     key = names.reaction_key(host)
-    reaction = rules.Reaction.known(
+    reaction = maintenance_policies.Reaction.known(
         written.values(aggregate_id, [key]).get(key))
     if (reaction is None or reaction.replacement is None or
             reaction.begin is None):
@@ -58,7 +58,7 @@ def _send_away(
     there = written.values(aggregate_id, [placed, replaces])
     if len(there) < 2:
         return
-    stand_in = rules.StandIn.known(there[replaces])
+    stand_in = maintenance_policies.StandIn.known(there[replaces])
     if other != (None if stand_in is None else stand_in.host):
         return
     state_key, drain_key = (names.state_key(there[placed]),
@@ -95,8 +95,8 @@ def left_behind(aggregate: rows.Aggregate) -> list[str]:
     :returns: service hosts
     """
     metadata = aggregate.metadata
-    stand_ins = rules.stand_ins(names.replaced(metadata))
-    leaving = rules.leaving(stand_ins, aggregate.hosts)
+    stand_ins = maintenance_policies.stand_ins(names.replaced(metadata))
+    leaving = maintenance_policies.leaving(stand_ins, aggregate.hosts)
     return [host for host, stand_in in sorted(stand_ins.items())
             if host in aggregate.hosts and not (
                 draining.lets_go(_drain_of(metadata, host))
@@ -113,7 +113,8 @@ def _drain_of(
 
 
 def _is_wanted(metadata: Mapping[str, str], host: str, other: str) -> bool:
-    reaction = rules.Reaction.known(names.reactions(metadata).get(other))
+    reaction = maintenance_policies.Reaction.known(
+        names.reactions(metadata).get(other))
     return (reaction is not None and reaction.begin is not None and
             reaction.replacement == host)
 
@@ -130,7 +131,8 @@ def send_left_behind(
         metadata=written.metadata(aggregate.id))
     if host not in left_behind(there):
         return False
-    stand_in = rules.StandIn.known(names.replaced(there.metadata)[host])
+    stand_in = maintenance_policies.StandIn.known(
+        names.replaced(there.metadata)[host])
     _send_away(written, aggregate.id, host,
                None if stand_in is None else stand_in.host)
     return True

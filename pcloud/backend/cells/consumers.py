@@ -37,7 +37,7 @@ import sqlalchemy as sa
 from pcloud.backend.cells import asking
 from pcloud.backend.cells import computes
 from pcloud.backend import request_specs
-from pcloud.rules import consumers as rules
+from pcloud.rules import consumers as consumer_rules
 
 CONF = cfg.CONF
 
@@ -84,10 +84,10 @@ def orphans(
     for host, there in consumers.items():
         for uuid in there:
             its = _of_host(known[uuid], host)
-            what = rules.orphan(its, host, oldest)
+            what = consumer_rules.orphan(its, host, oldest)
             if what is not None:
                 found.setdefault(host, {})[uuid] = Orphan(
-                    what, rules.ended(its))
+                    what, consumer_rules.ended(its))
     return found
 
 
@@ -99,14 +99,15 @@ class _Rows:
     """
 
     is_requested: bool = False
-    servers: list[rules.Server] = dataclasses.field(default_factory=list)
-    migrations: list[rules.Migration] = dataclasses.field(
+    servers: list[consumer_rules.Server] = dataclasses.field(
+        default_factory=list)
+    migrations: list[consumer_rules.Migration] = dataclasses.field(
         default_factory=list)
     doubts: set[str] = dataclasses.field(default_factory=set)
 
 
-def _of_host(its: _Rows, host: str) -> rules.Known:
-    return rules.Known(its.is_requested, [
+def _of_host(its: _Rows, host: str) -> consumer_rules.Known:
+    return consumer_rules.Known(its.is_requested, [
         dataclasses.replace(server, is_in_doubt=host in its.doubts)
         for server in its.servers], its.migrations)
 
@@ -181,7 +182,7 @@ def _in_cell(
             if row.consumer != row.uuid:
                 found += _doubts(row, in_error)
             else:
-                found.append((_MIGRATION, row.uuid, rules.Migration(
+                found.append((_MIGRATION, row.uuid, consumer_rules.Migration(
                     row.deleted != 0 or
                     row.status in computes.MIGRATION_OVER,
                     _seconds(row.deleted_at or row.changed))))
@@ -196,13 +197,14 @@ def _servers(uuids: Collection[str]) -> sa.Select:
         row.deleted_at).where(row.uuid.in_(uuids))
 
 
-def _server(row: sa.Row) -> rules.Server:
+def _server(row: sa.Row) -> consumer_rules.Server:
     # A failed build and a server whose state was reset have no host either.
     is_busy = row.task_state is not None or (
         row.vm_state == vm_states.BUILDING or row.host is None and
         row.vm_state != vm_states.SHELVED_OFFLOADED)
-    return rules.Server(row.host, row.deleted != 0, is_busy, changed=_seconds(
-        row.deleted_at or row.changed))
+    return consumer_rules.Server(
+        row.host, row.deleted != 0, is_busy,
+        changed=_seconds(row.deleted_at or row.changed))
 
 
 def _migrations(uuids: Collection[str]) -> sa.CompoundSelect:

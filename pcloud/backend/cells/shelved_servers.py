@@ -25,13 +25,13 @@ from pcloud.backend.cells import asking
 from pcloud.backend.cells import servers
 from pcloud.backend import request_specs
 from pcloud import exception
-from pcloud.rules.placing import hints as hint_rules
+from pcloud.rules.placing import hints
 
 _SHELVING = (task_states.SHELVING, task_states.SHELVING_IMAGE_PENDING_UPLOAD,
              task_states.SHELVING_IMAGE_UPLOADING,
              task_states.SHELVING_OFFLOADING)
 # The hint as Nova writes a request spec.
-_HINT = f'"{hint_rules.PCLOUD}":'
+_HINT = f'"{hints.PCLOUD}":'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _at_home(
 def _home(spec: request_specs.Spec) -> str | None:
     """Return the only Pcloud where a server may be, None for none."""
     try:
-        return hint_rules.pcloud_id(spec.hints)
+        return hints.pcloud_id(spec.hints)
     except exception.InvalidHint:
         return None
 

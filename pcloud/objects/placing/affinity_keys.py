@@ -24,14 +24,14 @@ from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud import names
 from pcloud.rules.placing import affinity
-from pcloud.rules.placing import hints as rules_hints
+from pcloud.rules.placing import hints as hint_rules
 
 IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
 IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
 
 # The request spec of any server with customer keys has one of the marks.
-_MARKS = (rules_hints.CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
-          rules_hints.PLACEMENT_KEY)
+_MARKS = (hint_rules.CUSTOMER_RECORD, names.CUSTOMER_KEY_PREFIX,
+          hint_rules.PLACEMENT_KEY)
 
 # The project and the keys of a server.
 _Offered: TypeAlias = tuple[str, tuple[affinity.Key, ...]]
@@ -92,8 +92,8 @@ def of_server(
     :returns: ``name -> key``
     """
     return affinity.compiled([
-        recorded(hints, rules_hints.CUSTOMER_RECORD), customer(extra_specs),
-        recorded(hints, rules_hints.PLACEMENT_KEY)])
+        recorded(hints, hint_rules.CUSTOMER_RECORD), customer(extra_specs),
+        recorded(hints, hint_rules.PLACEMENT_KEY)])
 
 
 def of_node(

@@ -29,7 +29,7 @@ from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud import names
 from pcloud.objects import reconcile
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes as attribute_rules
 from pcloud.rules.placing import constraints
 
 
@@ -64,7 +64,7 @@ def _attribute(aggregate: rows.Aggregate) -> Attribute:
 
 def statements(
     aggregates: Iterable[rows.Aggregate],
-) -> dict[tuple[str, str], list[rules.Statement]]:
+) -> dict[tuple[str, str], list[attribute_rules.Statement]]:
     """Return the values that aggregates give to hosts.
 
     :returns: ``(service host, attribute) -> values``
@@ -74,7 +74,8 @@ def statements(
         own = names.is_attribute(aggregate.metadata)
         for name, value in names.attributes(aggregate.metadata).items():
             for host in aggregate.hosts:
-                by_host[host, name].append(rules.Statement(value, own))
+                by_host[host, name].append(
+                    attribute_rules.Statement(value, own))
     return by_host
 
 
@@ -109,7 +110,7 @@ def _effective(
     now = timeutils.utcnow(with_timezone=True)
     attributes: dict[str, dict[str, str]] = {}
     for (host, name), values in statements(aggregates).items():
-        value, _ = rules.effective(name, values, now)
+        value, _ = attribute_rules.effective(name, values, now)
         if value is not None:
             attributes.setdefault(host, {})[name] = value
     return attributes
@@ -123,15 +124,15 @@ def all_values(
 
     Two queries, none without hosts.
 
-    :returns: ``service host -> attribute -> values``, as `rules.all_values`
-        returns the values
+    :returns: ``service host -> attribute -> values``, as
+        `attribute_rules.all_values` returns the values
     """
     now = timeutils.utcnow(with_timezone=True)
     attributes: dict[str, dict[str, frozenset]] = {}
     for (host, name), values in statements(
             inherited_metadata.attributes(context, hosts)).items():
         if name in wanted:
-            attributes.setdefault(host, {})[name] = rules.all_values(
+            attributes.setdefault(host, {})[name] = attribute_rules.all_values(
                 name, values, now)
     return attributes
 
@@ -164,7 +165,7 @@ def put(
         version that cannot be compared with others, and an attribute that
         audit finds broken; `exception.Unavailable`, and as `change.run`
     """
-    rules.read(name, value)
+    attribute_rules.read(name, value)
     wanted = names.attribute(name, value)
     if not constraints.is_attribute(name.casefold()):
         raise exception.InvalidValue(
@@ -177,7 +178,7 @@ def put(
     def work(written: writes.Rows) -> tuple[Attribute, _Affected]:
         there = inherited_metadata.saying_attributes(context)
         _check_spelling(name, there)
-        if name == rules.PLATFORM:
+        if name == attribute_rules.PLATFORM:
             _check_kind(there, value, hosts)
         aggregate = _find_or_create(written, uuid, name, value, there)
         for host in sorted(set(hosts) - aggregate.hosts):
@@ -238,7 +239,7 @@ def _check_spelling(name: str, there: Iterable[rows.Aggregate]) -> None:
 
     :raises: `exception.Conflict`
     """
-    right = rules.right_spelling(name, {
+    right = attribute_rules.right_spelling(name, {
         other for aggregate in there
         for other in names.attributes(aggregate.metadata)})
     if right != name:
@@ -252,12 +253,13 @@ def _check_kind(
 ) -> None:
     """Refuse stamps beside dotted versions, which cannot be compared."""
     for aggregate in there:
-        other = names.attributes(aggregate.metadata).get(rules.PLATFORM)
+        other = names.attributes(aggregate.metadata).get(
+            attribute_rules.PLATFORM)
         if other is None or aggregate.hosts <= frozenset(hosts):
             continue
         try:
-            mixed = (rules.platform(other).dotted !=
-                     rules.platform(value).dotted)
+            mixed = (attribute_rules.platform(other).dotted !=
+                     attribute_rules.platform(value).dotted)
         except exception.InvalidValue:
             # The value counts nowhere; audit names the value.
             continue

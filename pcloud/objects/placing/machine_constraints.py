@@ -26,7 +26,7 @@ from pcloud.objects import free_hosts
 from pcloud.objects import host_resources
 from pcloud.objects.placing import host_attributes
 from pcloud.objects.placing import scoped_policies
-from pcloud.rules.placing import constraints as rules
+from pcloud.rules.placing import constraints as constraint_rules
 from pcloud.rules.placing import machines
 from pcloud import text
 
@@ -36,13 +36,14 @@ _MIB = 1024
 _Held = tuple[tuple[int, ...], frozenset[str] | None]
 _UNKNOWN: _Held = (), None
 # The sources whose values a tenant and the owner of the Pcloud may see.
-TENANT_SEES = (rules.REQUEST, rules.IMAGE, rules.BUILT_IN)
+TENANT_SEES = (constraint_rules.REQUEST, constraint_rules.IMAGE,
+               constraint_rules.BUILT_IN)
 OWNER_SEES = (*TENANT_SEES, scoped_policies.PCLOUD)
 
 
 def effective(
     request: Mapping[str, str], scopes: Sequence[tuple[str, str]],
-) -> dict[str, rules.Setting]:
+) -> dict[str, constraint_rules.Setting]:
     """Return the constraints that count.
 
     One query, and another query where a role is named.
@@ -61,7 +62,7 @@ def effective(
 def of_policies(
     request: Mapping[str, str], policies: Iterable[scoped_policies.Policy],
     image: Mapping[str, str] = types.MappingProxyType({}),
-) -> dict[str, rules.Setting]:
+) -> dict[str, constraint_rules.Setting]:
     """Return the constraints that count, of policies that were read before.
 
     One query where a role is named, else none.
@@ -73,16 +74,17 @@ def of_policies(
     :returns: ``key -> setting``
     :raises: `exception.Invalid` for an unknown role
     """
-    levels = [(rules.REQUEST, request), (rules.IMAGE, image),
+    levels = [(constraint_rules.REQUEST, request),
+              (constraint_rules.IMAGE, image),
               *((_source(policy), policy.constraints) for policy in policies)]
-    role = rules.role_of(levels)
-    return rules.effective(
+    role = constraint_rules.role_of(levels)
+    return constraint_rules.effective(
         levels, role_constraints(role) if role else {})
 
 
 def _source(policy: scoped_policies.Policy) -> str:
     if policy.scope == scoped_policies.ROLE:
-        return rules.role_source(policy.id)
+        return constraint_rules.role_source(policy.id)
     return policy.scope
 
 
@@ -113,18 +115,20 @@ def check_attributes(
 
     Rule: reference-hints-wrong
     """
-    asked = rules.attribute_names(constraints)
+    asked = constraint_rules.attribute_names(constraints)
     known = inherited_metadata.known_attributes(
         context, frozenset(asked.values()))
     for key, name in sorted(asked.items()):
         if name in known:
             continue
-        likely, pair = rules.likely_key(name), {key: constraints[key]}
-        right = (rules.text({likely: constraints[key]}) if likely else
+        value = constraints[key]
+        likely = constraint_rules.likely_key(name)
+        right = (constraint_rules.text({likely: value}) if likely else
                  'cpu, ram, storage, or an attribute that the hosts have')
         raise exception.Invalid(
-            f"No host meets the constraint '{rules.text(pair)}': no host has "
-            f"an attribute '{name}'; it has to be {right}.")
+            f"No host meets the constraint "
+            f"'{constraint_rules.text({key: value})}': no host has an "
+            f"attribute '{name}'; it has to be {right}.")
 
 
 def check_unused(
@@ -137,7 +141,7 @@ def check_unused(
     :raises: `exception.Conflict`
     """
     policies = rows.names_with(
-        context, names.CONSTRAINT_PREFIX + rules.ROLE, role)
+        context, names.CONSTRAINT_PREFIX + constraint_rules.ROLE, role)
     if policies:
         named = ', '.join(
             policy.removeprefix(names.POLICY_PREFIX) for policy in policies)
@@ -157,7 +161,8 @@ class _Lot:
 
 def choose_flavor(
     context: nova_context.RequestContext,
-    settings: Mapping[str, rules.Setting], zone: str | None, count: int,
+    settings: Mapping[str, constraint_rules.Setting], zone: str | None,
+    count: int,
 ) -> tuple[free_hosts.HostFlavor, frozenset[str]]:
     """Choose the host flavor that fits with the least waste.
 
@@ -273,12 +278,13 @@ def _alike(
 def _sizes(flavor: free_hosts.HostFlavor) -> dict[str, int]:
     # The size of a free host is known, but for what the host does not report.
     what = flavor.what
-    return {rules.CPU: what.cpus or 0, rules.RAM: what.memory_mb or 0,
-            rules.STORAGE: (what.disk_gb or 0) * _MIB}
+    return {constraint_rules.CPU: what.cpus or 0,
+            constraint_rules.RAM: what.memory_mb or 0,
+            constraint_rules.STORAGE: (what.disk_gb or 0) * _MIB}
 
 
 def _reasons(
-    settings: Mapping[str, rules.Setting],
+    settings: Mapping[str, constraint_rules.Setting],
     flavors: Sequence[free_hosts.HostFlavor], lots: Sequence[_Lot],
     unmet: Sequence[frozenset[str]],
 ) -> Iterable[str]:
@@ -319,17 +325,19 @@ def settling(flavors: Iterable[free_hosts.HostFlavor]) -> str:
     return f' yet ({count} more are settling, try again later)'
 
 
-def shown(setting: rules.Setting, sources: Collection[str]) -> str:
+def shown(setting: constraint_rules.Setting, sources: Collection[str]) -> str:
     """Return a constraint as the owner or a tenant may see the constraint.
 
     :param sources: `OWNER_SEES` or `TENANT_SEES`
     """
     if is_open(setting, sources):
         return str(setting)
-    return f'{rules.label(setting.key)} ({setting.source})'
+    return f'{constraint_rules.label(setting.key)} ({setting.source})'
 
 
-def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
+def is_open(
+    setting: constraint_rules.Setting, sources: Collection[str],
+) -> bool:
     """Whether the owner or a tenant may see the value of a constraint.
 
     The operator's values may name a rack or a host, and the values of a
@@ -337,9 +345,9 @@ def is_open(setting: rules.Setting, sources: Collection[str]) -> bool:
 
     :param sources: `OWNER_SEES` or `TENANT_SEES`
     """
-    if setting.key == rules.HOST:
+    if setting.key == constraint_rules.HOST:
         return False
     return setting.source in sources or (
         setting.source != scoped_policies.PCLOUD and (
-            setting.key in (*rules.SIZES, rules.ROLE) or
-            rules.is_of_placement(setting.key)))
+            setting.key in (*constraint_rules.SIZES, constraint_rules.ROLE) or
+            constraint_rules.is_of_placement(setting.key)))

@@ -30,7 +30,7 @@ from pcloud.objects import reconcile
 from pcloud.rules import forms
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import constraints
-from pcloud.rules.placing import default_pcloud as rules_of_default
+from pcloud.rules.placing import default_pcloud as default_rules
 
 CLOUD, DOMAIN, PROJECT, PCLOUD, ROLE = SCOPES = (
     'cloud', 'domain', 'project', 'pcloud', 'role')
@@ -122,7 +122,7 @@ def default_pcloud(
 
     Rule: reference-default-pcloud-levels
     """
-    return rules_of_default.counting(
+    return default_rules.counting(
         (policy.scope, policy.default) for policy in policies
         if policy.scope in DEFAULT_SCOPES)
 
