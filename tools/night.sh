@@ -30,7 +30,7 @@ run() {
                 run --concurrency=2 --slowest "$@"
             ;;
         mariadb)
-            [ $# -gt 0 ] || set -- functional.quick
+            [ $# -gt 0 ] || set -- 'functional.(quick|long)'
             PCLOUD_TEST_DATABASE=${PCLOUD_TEST_DATABASE:-mysql+pymysql://root:@127.0.0.1} \
                 tests functional --concurrency=2 "$@"
             ;;
@@ -48,7 +48,7 @@ run() {
             python -m pcloud.tests.soak "$@"
             ;;
         eventlet)
-            [ $# -gt 0 ] || set -- 'functional.quick|ValuesTest.test_reads|TwoLooksTest'
+            [ $# -gt 0 ] || set -- 'functional.(quick|long)|ValuesTest.test_reads|TwoLooksTest'
             OS_NOVA_DISABLE_EVENTLET_PATCHING=0 \
                 tests functional --concurrency=4 "$@"
             ;;

@@ -2,10 +2,27 @@
 
 """A host that changes hands is empty."""
 
-from nova import context as nova_context
-from nova import objects
+import contextlib
+from unittest import mock
 
+from keystoneauth1 import exceptions as ks_exc
+from nova import context as nova_context
+from nova import exception as nova_exception
+from nova import objects
+from nova.scheduler.client import report
+from oslo_utils import timeutils
+
+from pcloud.audit import all_checks
+from pcloud.backend.cells import computes
+from pcloud.backend.cells import consumers
 from pcloud.tests.functional.quick import test_emptiness
+
+A_WHILE = test_emptiness.A_WHILE
+BODY = test_emptiness.BODY
+CONSUMER = test_emptiness.CONSUMER
+HOST = test_emptiness.HOST
+POOL = test_emptiness.POOL
+SERVERS = test_emptiness.SERVERS
 
 MOVES = '1 migration from or to it is not over'
 
@@ -157,3 +174,172 @@ class MigrationTest(test_emptiness.EmptinessTestCase):
         self._check(self._migration(
             source_compute='node-2', source_node='node-2.hv.example.org',
             dest_compute=test_emptiness.HOST))
+
+
+class CellTest(test_emptiness.EmptinessTestCase):
+    """The host is in a cell with few hosts, and cells may not answer."""
+
+    NUMBER_OF_CELLS = 2
+    cells = {HOST: 'cell2', 'node-2': 'cell1'}
+
+    def _start_compute(self, host, cell_name=None):
+        return super()._start_compute(host, self.cells[host])
+
+    def test_server_in_the_second_cell(self):
+        server = self.start()
+        with nova_context.target_cell(
+                self.context, self.cell_mappings['cell2']) as context:
+            found = objects.Instance.get_by_uuid(context, server['id'])
+        self.assertEqual(HOST, found.host)
+        self.refused(told=SERVERS)
+        self._delete_server(server)
+        self.accepted()
+
+    @contextlib.contextmanager
+    def _silent(self, cell, name):
+        """Have a cell not answer a question about the cell's hosts."""
+        read = getattr(computes, name)
+
+        def answer(context, *args):
+            if context.cell_uuid == self.cell_mappings[cell].uuid:
+                raise nova_exception.CellTimeout()
+            return read(context, *args)
+
+        with mock.patch.object(computes, name, answer):
+            yield
+
+    def test_cell_that_does_not_answer(self):
+        for name in ('_servers_and_migrations',):
+            with self._silent('cell2', name):
+                self.refused(503, 'does not answer')
+        self.accepted()
+
+    def test_other_cell_that_does_not_answer(self):
+        for name in ('_servers_and_migrations',):
+            with self._silent('cell1', name):
+                self.accepted()
+
+    def test_consumer_in_a_cell_that_does_not_answer(self):
+        server = self.boot(self.admin, host='node-2')
+        self.allocate(server['id'])
+        with mock.patch.object(
+                consumers, '_in_cell', self._unanswered('cell1')):
+            self.refused(503, 'does not answer')
+            self.set_status('disabled')
+            with self._member_of('Pcloud:host_flavor:gpu'):
+                self.flags(settle_limit=1, group='pcloud')
+                self.assertEqual([('not-looked-at', 'allocations')], [
+                    (each.kind, each.aggregate) for each
+                    in all_checks.find(self.context, settle=0)
+                    if 'alloc' in f'{each.kind}{each.aggregate}'])
+        self.accepted()
+        self._delete_server(server)
+
+    def _unanswered(self, cell):
+        read = consumers._in_cell
+
+        def answer(context, *args):
+            if context.cell_uuid == self.cell_mappings[cell].uuid:
+                raise nova_exception.CellTimeout()
+            return read(context, *args)
+
+        return answer
+
+    def test_placement_that_does_not_answer(self):
+        get = report.SchedulerReportClient.get
+
+        def answer(client, url, *args, **kwargs):
+            if url.endswith('/allocations'):
+                raise ks_exc.ConnectFailure()
+            return get(client, url, *args, **kwargs)
+
+        with mock.patch.object(report.SchedulerReportClient, 'get', answer):
+            self.refused(503, 'does not answer')
+        self.accepted()
+
+
+class FoundOrphanTest(test_emptiness.OrphanTestCase):
+    """An audit names and deletes what nobody will delete any more."""
+
+    def furnish(self):
+        super().furnish()
+        self.set_status('disabled')
+        self.admin.call_json('POST', POOL, BODY)
+
+    def find(self):
+        return [each for each in all_checks.find(self.context, settle=0)
+                if each.kind == 'orphan-allocation']
+
+    def wait_for_finding(self):
+        """Return the finding when the orphan has become old."""
+        def found():
+            finding, = self.find() or [None]
+            self.assertIsNotNone(finding)
+            return finding
+
+        self.flags(settle_limit=1, group='pcloud')
+        return self.wait_until(found)
+
+    def test_young_one_is_not_named(self):
+        self.leave_behind(CONSUMER)
+        self.assertEqual([], all_checks.find(self.context, settle=0))
+
+    def test_it_is_named_and_deleted(self):
+        self.allocate(CONSUMER)
+        finding = self.wait_for_finding()
+        self.assertEqual(HOST, finding.subject)
+        self.assertIn(CONSUMER, finding.message)
+        shown, = [each for each in self.admin.get_json('/os-pcloud-audit')[
+            'findings'] if each['kind'] == 'orphan-allocation']
+        self.assertEqual((HOST, 'pcloud-manage audit --fix'),
+                         (shown['host'], shown['repair']))
+        self.assertEqual('the allocation is deleted',
+                         finding.repair(self.context))
+        self.assertEqual((set(), []), (self.kept(), self.find()))
+
+    def test_server_just_deleted_is_not_named(self):
+        server = self.boot(self.admin, host='node-2')
+        self.leave_behind(server['id'])
+        self.wait_for_finding()
+        self.change(server, deleted=1, deleted_at=timeutils.utcnow() + A_WHILE)
+        self.assertEqual([], self.find())
+        self.change(server, deleted=0, deleted_at=None)
+        self._delete_server(server)
+
+    def test_server_keeps_its_allocation_elsewhere(self):
+        server = self.elsewhere()
+        other = self._get_provider_uuid_by_name('node-2.hv.example.org')
+        self.wait_for_finding().repair(self.context)
+        self.assertEqual(set(), self.kept())
+        self.assertEqual([other], list(self.placement.get(
+            f'/allocations/{server["id"]}').body['allocations']))
+
+    def test_what_belongs_to_a_server_by_then_is_kept(self):
+        self.leave_behind(CONSUMER)
+        finding = self.wait_for_finding()
+        self.flags(settle_limit=3600, group='pcloud')
+        self.occupy()
+        self.addCleanup(self.vacate)
+        self.assertEqual('it was done meanwhile',
+                         finding.repair(self.context))
+        self.assertEqual({CONSUMER}, self.kept())
+
+    def test_claim_at_the_same_moment_is_kept(self):
+        """The scheduler claims after the look, and before the deletion."""
+        server = self.elsewhere()
+        finding = self.wait_for_finding()
+        orphans, calls = consumers.orphans, []
+
+        def look(*args):
+            found = orphans(*args)
+            if not calls:
+                calls.append(args)
+                self.allocate(server['id'])
+                self.change(server, task_state='resize_prep',
+                            updated_at=timeutils.utcnow() + A_WHILE)
+            return found
+
+        with mock.patch.object(consumers, 'orphans', look):
+            finding.repair(self.context)
+        self.assertEqual({server['id']}, self.kept())
+        self.change(server, task_state=None)

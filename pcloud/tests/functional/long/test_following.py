@@ -6,6 +6,7 @@ Keystone is not there, so a context takes the place of a token.
 """
 
 import threading
+import time
 from unittest import mock
 
 from nova.compute import rpcapi as compute_rpcapi
@@ -13,6 +14,7 @@ from nova.tests.unit import fake_crypto
 from oslo_utils import fixture as utils_fixture
 
 from pcloud.client.deploy import deployments
+from pcloud.client.deploy import waits
 from pcloud.client import plan_resources
 from pcloud.client import servers
 from pcloud import exception
@@ -390,3 +392,80 @@ class TwoWorkersTest(test_following.FollowingTestCase):
             self.assertEqual(expected, self._hosts())
 
         self.wait_until(passed)
+
+
+class SlowStopTest(test_following.FollowingTestCase):
+    """A server takes its time to stop, as its image says."""
+
+    def setUp(self):
+        super().setUp()
+        self.second = self._have_db(2)
+        self.assertTrue(self.once())
+        self._hosts()
+        self.slow = self._unit_on('node-2')
+        self._delete(self.second)
+        self.stops = []
+        self.send = compute_rpcapi.ComputeAPI.stop_instance
+        patch = mock.patch.object(
+            compute_rpcapi.ComputeAPI, 'stop_instance', self._hold())
+        patch.start()
+        self.addCleanup(patch.stop)
+        patch = mock.patch.object(waits, 'time', wraps=time)
+        self.sleep = patch.start().sleep
+        self.addCleanup(patch.stop)
+
+    def _hold(self):
+        """Return a call that lets the host be asked later."""
+        def stop_instance(*args, **kwargs):
+            self.stops.append((args, kwargs))
+
+        return stop_instance
+
+    def stopping(self):
+        """Return the servers whose hosts were to stop the servers."""
+        return [args[2].uuid for args, _ in self.stops]
+
+    def let_stop(self):
+        """Let the servers stop."""
+        for args, kwargs in self.stops:
+            self.send(*args, **kwargs)
+
+    def test_another_project(self):
+        """One pass stops the server, and starts another project's unit."""
+        theirs = self.client_of('dora', 'f' * 32)
+        client, self.client = self.client, self.as_library(theirs)
+        self.boot(theirs, {'service': 'db'}, zone='az1')
+        self._deploy('agent')
+        self.boot(theirs, {'service': 'db'}, zone='az3')
+        self.sleep.reset_mock()
+        self.assertTrue(self.once())
+        self.sleep.assert_not_called()
+        self.assertEqual([self.slow.id], self.stopping())
+        self.assertEqual({'node-1': 1, 'node-3': 1}, self._hosts())
+        self.client = client
+        slow = self.client.servers.get(self.slow.id)
+        self.assertEqual('powering-off', slow.task)
+        # What is known to be under way costs no call, whoever looks.
+        self.log_in.reset_mock()
+        self.assertTrue(self.another())
+        self.log_in.assert_not_called()
+        self.let_stop()
+        self.pass_until({'node-1': 1})
+        self.sleep.assert_not_called()
+        self.assertEqual([self.slow.id], self.stopping())
+
+    def test_what_comes_back_meanwhile(self):
+        """What has begun is brought to an end, and a new unit comes."""
+        self.assertTrue(self.another())
+        self._have_db(2)
+        self.assertTrue(self.another())
+        self.let_stop()
+
+        def replaced():
+            self.another()
+            self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts())
+            self.assertNotEqual(self.slow.id, self._unit_on('node-2').id)
+
+        self.wait_until(replaced)
+        self.assertEqual(servers.ACTIVE, self._unit_on('node-2').status)
+        self.assertEqual([self.slow.id], self.stopping())

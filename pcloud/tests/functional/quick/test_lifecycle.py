@@ -2,10 +2,8 @@
 
 """A server stays on the same side of the border for life."""
 
-from unittest import mock
 
 from nova.tests import fixtures as nova_fixtures
-from nova.virt import fake
 
 from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
@@ -141,93 +139,6 @@ class LifecycleTestCase(shared_cloud.SharedCloudTestCase):
         self.alice.call_json(
             'PUT', f'/os-pclouds/{self.pcloud}/hosts/{name}',
             {'host': {'state': state}})
-
-
-class StayTest(LifecycleTestCase):
-    """There is capacity everywhere, and most capacity is on the wrong side."""
-
-    def test_cold_migration(self):
-        for server, side, _ in self.sides():
-            for ending in ('confirmResize', 'revertResize', 'confirmResize'):
-                source, target = (self.host_of(server),
-                                  self.other(server, side))
-                self.move(server, COLD, target, 'VERIFY_RESIZE')
-                self.move(server, {ending: None},
-                          source if ending == 'revertResize' else target)
-
-    def test_resize(self):
-        for server, side, _ in self.sides():
-            for flavor, ending in ((self.half, 'revertResize'),
-                                   (self.half, 'confirmResize'),
-                                   ('1', 'confirmResize')):
-                source, target = (self.host_of(server),
-                                  self.other(server, side))
-                self.move(server, {'resize': {'flavorRef': flavor}}, target,
-                          'VERIFY_RESIZE')
-                self.move(server, {ending: None},
-                          source if ending == 'revertResize' else target)
-
-    def test_live_migration(self):
-        for server, side, _ in self.sides():
-            for _ in range(3):
-                self.live_migrate(server, self.other(server, side))
-
-    def test_evacuation(self):
-        """Also when the second host of its side breaks down too."""
-        for server, side, _ in self.sides():
-            target = self.other(server, side)
-            self.set_down(self.host_of(server))
-            self.move(server, EVACUATE, target, 'SHUTOFF')
-            self._wait_for_migration_status(server, ['done'])
-            self.set_down(target)
-            self.stays(server, EVACUATE)
-
-    def test_unshelving(self):
-        for server, side, _ in self.sides():
-            for where in ({}, {'availability_zone': 'az1'}, {},
-                          {'availability_zone': None}):
-                self.shelve(server)
-                self.unshelve(server, side, **where)
-
-    def test_multi_create(self):
-        for hint, side in ((self.hint, self.own), (None, self.ordinary)):
-            self.boot(self.alice, hint, min_count=5, max_count=5)
-            for server in self.alice.get_servers():
-                self._wait_for_state_change(server, 'ACTIVE')
-                self.assertIn(self.host_of(server), side)
-            for server in self.alice.get_servers():
-                self._delete_server(server)
-
-    def test_multi_create_of_more_than_fit(self):
-        for hint in (self.hint, None):
-            self.boot(self.alice, hint, 'ERROR', min_count=3, max_count=3,
-                      flavorRef=self.half)
-            for server in self.alice.get_servers():
-                self._wait_for_state_change(server, 'ERROR')
-                self.assertEqual((None, set()), self._place(server))
-
-    def test_second_attempt_of_a_build(self):
-        """Another host is taken outside of Pclouds, and none in a Pcloud."""
-        spawn = fake.FakeDriver.spawn
-        for hint, status in ((self.hint, 'ERROR'), (None, 'ACTIVE')):
-            failed = []
-
-            def fail_once(driver, *args, **kwargs):
-                if not failed:
-                    failed.append(driver._host)
-                    raise fake.exception.ComputeResourcesUnavailable(
-                        reason='test')
-                return spawn(driver, *args, **kwargs)
-
-            with mock.patch.object(fake.FakeDriver, 'spawn', fail_once):
-                server = self.boot(self.alice, hint, status)
-            if hint is None:
-                self.assertEqual(
-                    self.ordinary, {*failed, self.host_of(server)})
-            else:
-                self.assertLessEqual({*failed}, self.own)
-                self.assertIn('Exhausted all hosts', self.fault(server))
-                self.assertEqual((None, set()), self._place(server))
 
 
 class RebuildTest(LifecycleTestCase):

@@ -6,19 +6,15 @@ import datetime
 import threading
 from unittest import mock
 
-from nova import exception as nova_exception
 from nova import objects
 from nova.objects import fields
 from oslo_utils import timeutils
 
 from pcloud.api.policies import hosts
 from pcloud.backend.calls import server_calls
-from pcloud import names
 from pcloud.rules.moving import moves
-from pcloud.rules import turns
 from pcloud.tests.functional.quick import test_draining
 from pcloud.tests.support import counting
-from pcloud.tests.support import outages
 
 
 class MovingTestCase(test_draining.DrainingTestCase):
@@ -247,100 +243,6 @@ class TrialTest(MovingTestCase):
         shown = self.drain(move='live', dry_run=True)
         self.assertEqual(['no_room'], [
             each['rule'] for each in shown['drain']['blockers']])
-
-
-class TurnTest(MovingTestCase):
-    """One process at a time moves servers, and may die at any line."""
-
-    def setUp(self):
-        super().setUp()
-        self.server = self.start()
-        self.drain(move='live')
-        self.put('b', 'enabled')
-        self.assertEqual([], self.migrations(self.server))
-
-    def test_turn_of_somebody_else(self):
-        now = int(timeutils.utcnow_ts())
-        self.set_metadata(**{
-            names.MOVING_TURN: turns.Turn('0' * 8, now + 60).text()})
-        self.work()
-        self.assertEqual([], self.migrations(self.server))
-        self.later(seconds=62)
-        self.work()
-        self.arrives(self.server, 'b')
-        self.assertNotIn(names.MOVING_TURN, self.metadata())
-
-    def test_several_at_once(self):
-        asked = []
-        with mock.patch.object(server_calls, 'move_live',
-                               lambda *arguments: asked.append(arguments)):
-            threads = [threading.Thread(target=self.work) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        # Who comes after the turn of another may ask Nova again.
-        self.assertIn(len(asked), range(1, 5))
-        self.work()
-        self.arrives(self.server, 'b')
-        self.ends(self.server, 'completed')
-
-    def test_two_that_ask_nova_for_the_same(self):
-        refused = []
-
-        def ask():
-            try:
-                server_calls.move_live(
-                    self.context, self.server['id'], None)
-            except nova_exception.NovaException as error:
-                refused.append(error)
-
-        threads = [threading.Thread(target=ask) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.arrives(self.server, 'b')
-        self.assertEqual(1, len(refused))
-        self.ends(self.server, 'completed')
-
-    def test_death_before_nova_is_asked(self):
-        with mock.patch.object(server_calls, 'move_live',
-                               side_effect=KeyboardInterrupt):
-            self.assertRaises(KeyboardInterrupt, self.work)
-        self.work()
-        self.arrives(self.server, 'b')
-
-    def test_broker_that_is_away(self):
-        with outages.SilentBroker():
-            self.work()
-        self.assertIsNone(self.admin.get_server(
-            self.server['id'])['OS-EXT-STS:task_state'])
-        self.work()
-        self.arrives(self.server, 'b')
-
-    def test_placement_that_is_away(self):
-        with outages.SilentPlacement(
-                self.placement.fixture._client):
-            self.work()
-            self.assertEqual({}, self.blockers())
-        self.assertEqual([], self.migrations(self.server))
-
-    def test_neutron_that_answers_with_an_error(self):
-        """Calls that change the Pcloud are answered, and a worker goes on."""
-        with outages.FailingNeutron(
-                self.neutron, server_calls._api().network_api):
-            self.assertTrue(self.work())
-            self.assertEqual(200, self.put('c', 'disabled').status_code)
-        self.assertEqual([], self.migrations(self.server))
-        self.work()
-        self.arrives(self.server, 'b')
-
-    def test_launch_at_the_same_moment(self):
-        other = self.start()
-        self.work()
-        self.arrives(self.server, 'b')
-        self.assertEqual('b', self.name_of(other))
 
 
 class AtOnceTest(MovingTestCase):

@@ -9,7 +9,7 @@ import json
 from pcloud.cmd import manage
 from pcloud.cmd import reboot_plan
 from pcloud.planning import reboots
-from pcloud.tests.functional.quick import test_rehearsal
+from pcloud.tests.functional.long import test_rehearsal
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
 
