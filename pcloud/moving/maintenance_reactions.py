@@ -33,6 +33,7 @@ from pcloud.backend.changes import writes
 from pcloud.backend import outages
 from pcloud.counters import allocations
 from pcloud import exception
+from pcloud.moving import maintenance_drains
 from pcloud import names
 from pcloud.objects.changing_hands import allocation
 from pcloud.objects import host_flavors
@@ -258,13 +259,18 @@ def _write_begin(
                     names.MAINTENANCE_POLICY) != aggregate.metadata.get(
                         names.MAINTENANCE_POLICY):
             return None
-        _drain(written, aggregate.id, subject.node, values, wish)
+        maintenance_drains.begin(
+            written, aggregate.id, subject.node, values, wish)
         if kept is not None:
             if not written.exchange(
                     aggregate.id, names.replaces_key(kept),
                     maintenance_policies.StandIn(host=subject.host).text()):
                 raise allocation.Lost('the host that has joined has left')
-            _restore(written, aggregate.id, *_place(aggregate, kept))
+            kept_node = names.nodes(aggregate.metadata).get(kept, '')
+            maintenance_drains.end(
+                written, aggregate.id, kept, kept_node, written.values(
+                    aggregate.id, [names.state_key(kept_node),
+                                   names.drain_key(kept_node)]))
         _keep(written, aggregate.id, subject, reaction)
         return [] if joining is None else allocation.write(
             context, written, pcloud, [joining], due.REPLACING)
@@ -362,7 +368,8 @@ def _write_end(
         values = written.values(aggregate.id, subject.keys)
         if not subject.is_as_seen(values):
             return False
-        _reopen(written, aggregate.id, subject.host, subject.node, values)
+        maintenance_drains.end(
+            written, aggregate.id, subject.host, subject.node, values)
         replacements.end(written, aggregate.id, subject.host)
         written.drop(aggregate.id, [names.reaction_key(subject.host)])
         return True
@@ -384,11 +391,6 @@ def _attempt_to_send_away(
                         'host': host, 'pcloud': pcloud.id, 'error': error})
 
 
-def _place(aggregate: rows.Aggregate, host: str) -> tuple[str, str]:
-    """Return a service host and its hypervisor hostname."""
-    return host, names.nodes(aggregate.metadata).get(host, '')
-
-
 def _anchors(pcloud: pclouds.Head) -> list[str]:
     return [journal.pcloud_anchor(pcloud.id),
             journal.owner_anchor(pcloud.owner)]
@@ -403,56 +405,6 @@ def _keep(
         written.insert(aggregate_id, {key: reaction.text()})
     else:
         written.exchange(aggregate_id, key, reaction.text())
-
-
-def _drain(
-    written: writes.Rows, aggregate_id: int, node: str,
-    values: Mapping[str, str], wish: draining.Drain,
-) -> None:
-    """Drain a host, unless the owner drains it, or its state is unknown.
-
-    :param values: the present values of the state and the drain
-    """
-    state_key, drain_key = names.state_key(node), names.drain_key(node)
-    there = draining.of(values.get(state_key), values.get(drain_key))
-    chosen = access.state(values.get(state_key, ''))
-    if there is not None:
-        chosen = there.chosen
-    if chosen is None:
-        return
-    since = wish.since if there is None else there.since
-    written.exchange(aggregate_id, state_key, access.DISABLED)
-    if drain_key in values:
-        written.drop(aggregate_id, [drain_key])
-    written.insert(aggregate_id, {drain_key: dataclasses.replace(
-        wish, since=since, chosen=chosen).text()})
-
-
-def _restore(
-    written: writes.Rows, aggregate_id: int, host: str, node: str,
-) -> None:
-    _reopen(written, aggregate_id, host, node, written.values(
-        aggregate_id, [names.state_key(node), names.drain_key(node)]))
-
-
-def _reopen(
-    written: writes.Rows, aggregate_id: int, host: str, node: str,
-    values: Mapping[str, str],
-) -> None:
-    """End the drain that a maintenance has begun, if it has not ended.
-
-    :param values: the present values of the state and the drain
-    :raises: `exception.HostBusy` when the host is to be enabled while
-        something is due for the host
-    """
-    state_key, drain_key = names.state_key(node), names.drain_key(node)
-    there = draining.of(values.get(state_key), values.get(drain_key))
-    if there is None or there.chosen is None:
-        return
-    written.drop(aggregate_id, [drain_key])
-    written.exchange(aggregate_id, state_key, there.chosen)
-    if there.chosen == access.ENABLED and not written.open(host):
-        raise exception.HostBusy(name=host)
 
 
 def _tell(

@@ -2,6 +2,7 @@
 
 """The rooms import what they may, and the walls notice what they may not."""
 
+import collections
 import pathlib
 import shutil
 import tempfile
@@ -39,6 +40,20 @@ class WallsTest(testtools.TestCase):
                 self.assertTrue(
                     folder.is_dir() or folder.with_suffix('.py').is_file(),
                     f'{name} has no {each}')
+
+    def test_sizes(self):
+        """Nobody has to read a long file, or look for one in a long list."""
+        paths = [path for package in ('pcloud', 'pcloud_dashboard',
+                                      *walls.YARDS)
+                 for path in (ROOT.parent / package).rglob('*.py')
+                 if 'tests' not in path.parts]
+        rooms = collections.Counter(
+            path.parent for path in paths if path.name != '__init__.py')
+        self.assertEqual([], [
+            (room, number) for room, number in rooms.items() if number > 18])
+        self.assertEqual([], [
+            path for path in paths
+            if len(path.read_text().splitlines()) > 450])
 
 
 def folder_of(root, name):

@@ -205,7 +205,8 @@ ROOMS = {
         f'{_OSLO} nova.context nova.exception nova.objects',
         'steps',
         'forecast rebalancer',
-        'asking drain_plan drains maintenance maintenance_reactions'),
+        'asking drain_plan drains maintenance maintenance_reactions',
+        'maintenance_drains'),
     'worker': _room(
         'api backend client exception moving objects rules',
         f'{_OSLO} keystoneauth1 nova.api nova.context nova.policy requests '
