@@ -18,7 +18,7 @@ from pcloud.backend.aggregates import rows
 from pcloud.backend.cells import servers
 from pcloud import names
 from pcloud.objects.placing import host_attributes
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _racks(
     in_order = [_in_order(pcloud) for pcloud
                 in lists.with_hosts(context, pclouds)]
     rack_of = {
-        host: attributes.get(rules.RACK) for host, attributes
+        host: its.get(attributes.RACK) for host, its
         in host_attributes.effective(
             context, {host for hosts in in_order for host in hosts}).items()}
     return {host: number for hosts in in_order
@@ -126,7 +126,7 @@ def _numbered(
     hosts: Collection[str], rack_of: Mapping[str, str | None],
 ) -> Iterable[tuple[str, int]]:
     """Return the hosts in racks, each with the number of the rack."""
-    numbers = rules.ordinals(rack_of.get(host) for host in hosts)
+    numbers = attributes.ordinals(rack_of.get(host) for host in hosts)
     return [(host, numbers[rack]) for host in hosts
             if (rack := rack_of.get(host)) is not None]
 

@@ -26,7 +26,7 @@ from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects.placing import host_attributes
 from pcloud.planning import rehearse
-from pcloud.rules.placing import attributes as rules
+from pcloud.rules.placing import attributes
 
 _Host = TypeVar('_Host')
 
@@ -87,22 +87,22 @@ def plan(
         `exception.Unavailable`
     """
     oldest = (None if platform_before is None
-              else rules.platform(platform_before))
+              else attributes.platform(platform_before))
     aggregates = isolation.closed_aggregates(context)
     hosts = frozenset().union(*(each.hosts for each in aggregates))
-    attributes = host_attributes.effective(context, hosts)
+    values = host_attributes.effective(context, hosts)
     pcloud_of = {host: pcloud.metadata[names.ID]
                  for pcloud in pcloud_rows.whole(aggregates)
                  for host in pcloud.hosts}
     now = timeutils.utcnow(with_timezone=True)
     groups: dict[_Group, dict[str | None, list[str]]] = {}
     for host in sorted(hosts):
-        its = attributes.get(host, {})
+        its = values.get(host, {})
         day = _day(its, now)
-        if rack in (None, its.get(rules.RACK)) and (
+        if rack in (None, its.get(attributes.RACK)) and (
                 day is not None if oldest is None
                 else _is_before(its, oldest)):
-            groups.setdefault((day, its.get(rules.RACK)), {}).setdefault(
+            groups.setdefault((day, its.get(attributes.RACK)), {}).setdefault(
                 pcloud_of.get(host), []).append(host)
     bases = {
         pcloud: rehearse.read(context, pclouds.show(context, pcloud))
@@ -174,20 +174,20 @@ def _parts(
 
 
 def _day(
-    attributes: Mapping[str, str], now: datetime.datetime,
+    values: Mapping[str, str], now: datetime.datetime,
 ) -> datetime.date | None:
     """Return the day of a coming reboot, None without one."""
-    value = attributes.get(rules.REBOOT)
-    moment = None if value is None else rules.reboot(value)
+    value = values.get(attributes.REBOOT)
+    moment = None if value is None else attributes.reboot(value)
     return None if moment is None or moment <= now else moment.date()
 
 
 def _is_before(
-    attributes: Mapping[str, str], version: rules.Platform,
+    values: Mapping[str, str], version: attributes.Platform,
 ) -> bool:
     """Whether a platform is older; unknown and other kinds are the oldest."""
-    value = attributes.get(rules.PLATFORM)
-    its = None if value is None else rules.platform(value)
+    value = values.get(attributes.PLATFORM)
+    its = None if value is None else attributes.platform(value)
     return its is None or its.dotted != version.dotted or its < version
 
 
