@@ -63,7 +63,8 @@ class InvalidValue(Invalid):
     message = "%(what)s: '%(value)s' is not right; it has to be %(expected)s."
 
     def __init__(self, what: str, value: object, expected: str):
-        super().__init__(what=what, value=value, expected=expected)
+        super().__init__(what=what, value=text.beginning(str(value)),
+                         expected=expected)
 
 
 class NotFound(PcloudError):

@@ -8,6 +8,8 @@ that keeps a server's fault can hold every character.
 
 # Some of Nova's databases keep the basic multilingual plane alone.
 _LAST = '\uffff'
+# The most characters of a value in a message.
+_MOST = 100
 
 
 def shown(text: str) -> str:
@@ -27,6 +29,11 @@ def shown(text: str) -> str:
     return ''.join(
         character if character.isprintable() and character <= _LAST else
         character.encode('unicode_escape').decode() for character in text)
+
+
+def beginning(text: str) -> str:
+    """Return a text, cut: clients show the beginning of a message alone."""
+    return text if len(text) <= _MOST else f'{text[:_MOST]}...'
 
 
 def is_encodable(text: str) -> bool:

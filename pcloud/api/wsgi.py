@@ -31,11 +31,10 @@ from pcloud.api.views import blockers
 from pcloud.backend import outages
 from pcloud import conf
 from pcloud import exception
+from pcloud import text
 
 LOG = logging.getLogger(__name__)
 
-# The most characters of a wrong value in a message.
-_MOST_SHOWN = 100
 _CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 
 # The only place where our errors become status codes.
@@ -300,15 +299,10 @@ def _shown(error: jsonschema.ValidationError) -> str:
 
 
 def _written(value: object) -> str:
-    """Return a value as in a message: null, true and false as JSON has them.
-
-    A long value is cut, as clients show the beginning of a message alone.
-    """
+    """Return a value as in a message, null, true and false as in JSON."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    written = repr(value)
-    return (written if len(written) <= _MOST_SHOWN
-            else f'{written[:_MOST_SHOWN]}...')
+    return text.beginning(repr(value))
 
 
 def _response(

@@ -38,6 +38,14 @@ class ShownTest(testtools.TestCase):
 class ErrorTest(testtools.TestCase):
     """An error of ours is one line that can be written anywhere."""
 
+    def test_long_value(self):
+        """What would be right stands within the first lines of a message."""
+        for length, shown in ((100, 'x' * 100), (101, 'x' * 100 + '...')):
+            error = exception.InvalidValue('Tag', 'x' * length, 'short')
+            self.assertEqual(
+                f"Tag: '{shown}' is not right; it has to be short.",
+                str(error))
+
     def test_error(self):
         error = exception.InvalidHint(
             name='pcloud', value='x\nINFO all is well\ud800')
