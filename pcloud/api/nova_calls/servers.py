@@ -240,7 +240,7 @@ def _is_flavor(
     """Whether a flavor is known, and visible to the caller."""
     flavor_id = dispatch.flavor_id(reference)
     try:
-        objects.Flavor.get_bydispatch.flavor_id(context, flavor_id, 'no')
+        objects.Flavor.get_by_flavor_id(context, flavor_id, 'no')
     except nova_exception.FlavorNotFound:
         return False
     return bool(flavor_id)

@@ -39,8 +39,9 @@ def smallest(schema: dict) -> object:
     kinds = schema['type']
     kind = kinds if isinstance(kinds, str) else kinds[0]
     if kind == 'object':
-        return {name: smallest(schema['properties'][name])
-                for name in schema.get('required', ())}
+        needed = schema.get('required') or list(
+            schema['properties'])[:schema.get('minProperties', 0)]
+        return {name: smallest(schema['properties'][name]) for name in needed}
     if kind == 'array':
         return [smallest(schema['items'])] * schema.get('minItems', 0)
     if kind == 'string':
@@ -64,7 +65,8 @@ def with_text(schema: dict, text: str) -> Iterator[object]:
         for inner in with_text(schema['items'], text):
             yield [inner]
     if 'object' in kinds:
-        whole = smallest({**schema, 'type': 'object'})
+        whole = ({} if schema.get('maxProperties') == 1 else
+                 smallest({**schema, 'type': 'object'}))
         for name, member in schema['properties'].items():
             for inner in with_text(member, text):
                 yield {**whole, name: inner}

@@ -141,7 +141,7 @@ class PinTest(RulesTestCase):
         self.boot(self.alice, self.on('c'), flavorRef=huge)
         server = self.boot(
             self.alice, self.on('c'), 'ERROR', flavorRef=huge)
-        self.assertIn("'c', which the server names, has no room",
+        self.assertIn("'c', which the server names, has no capacity",
                       self.fault(server))
 
     def test_default_pcloud(self):

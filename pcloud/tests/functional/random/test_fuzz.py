@@ -158,6 +158,9 @@ def valid(schema: dict, name: str = '') -> st.SearchStrategy:
 def _valid_object(schema: dict) -> st.SearchStrategy:
     members = {name: valid(inner, name)
                for name, inner in schema['properties'].items()}
+    if schema.get('maxProperties') == 1:
+        return st.one_of(*(st.fixed_dictionaries({name: member})
+                           for name, member in members.items()))
     required = schema.get('required', [])
     return st.fixed_dictionaries(
         {name: members.pop(name) for name in required}, optional=members)
