@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from nova import context as nova_context
 
 from pcloud.audit import findings
-from pcloud.audit import row_checks
 from pcloud.backend.aggregates import inherited_metadata
+from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import asking
 from pcloud import names
 from pcloud.objects.placing import affinity_keys
@@ -51,17 +51,18 @@ def check_keys(
 
 
 def check_attributes(
-    known: row_checks.Known,
+    context: nova_context.RequestContext,
 ) -> Iterator[findings.Finding]:
     """Find hosts of pools and Pclouds without an attribute that rules read.
 
-    Two queries. An attribute that no host of the cloud has is no finding: the
+    Four queries. An attribute that no host of the cloud has is no finding: the
     operator does not use the attribute.
     """
     statements = host_attributes.statements(
-        inherited_metadata.saying_attributes(known.context))
+        inherited_metadata.saying_attributes(context))
     hosts = frozenset().union(
-        *(aggregate.hosts for aggregate in known.aggregates))
+        *(aggregate.hosts
+          for aggregate in isolation.closed_aggregates(context)))
     for name in (attributes.RACK, attributes.PLATFORM, attributes.HARDWARE):
         having = {host for host, its in statements if its == name}
         lacking = hosts - having

@@ -17,8 +17,8 @@ def index(call: api_call.Call) -> dict:
 
     Rule: reference-audit
     """
-    return {'findings': [_view(finding) for finding
-                         in all_checks.find(call.context)]}
+    return {'findings': [_view(finding) for finding in (
+        *all_checks.find(call.context), *all_checks.gaps(call.context))]}
 
 
 def _view(finding: findings.Finding) -> dict:

@@ -24,9 +24,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         description='Find hosts in two Pclouds, memberships without '
                     'metadata and the reverse, hosts that Placement does '
                     'not know of, and ratios that drifted. Exits with 0 '
-                    'when all is well, with 1 when something was found and '
-                    'is not repaired, with 2 when a part of the cloud could '
-                    'not be looked at.')
+                    'when all is well, also where hosts lack an attribute or '
+                    'a placement key that others have, with 1 when anything '
+                    'else was found and is not repaired, with 2 when a part '
+                    'of the cloud could not be looked at.')
     parser.add_argument('--fix', action='store_true',
                         help='repair what can be repaired')
     parser.add_argument('--format', choices=['text', 'json'],
@@ -47,15 +48,17 @@ def run(command: argparse.Namespace) -> int:
     """
     context = nova_context.get_admin_context()
     problems = all_checks.find(context, command.settle)
+    gaps = all_checks.gaps(context)
     rows = [_row(finding) for finding in problems]
     if command.fix:
         for row, finding in zip(rows, problems, strict=True):
             row.update(_repair(context, finding))
     if command.format == 'json':
-        print(json.dumps({'findings': rows}, indent=4))
+        print(json.dumps({'findings': [*rows, *map(_row, gaps)]}, indent=4))
     else:
-        print(_text(rows))
-    if any(finding.kind == findings.NOT_LOOKED_AT for finding in problems):
+        print(_text([*rows, *map(_row, gaps)]))
+    if any(finding.kind == findings.NOT_LOOKED_AT
+           for finding in [*problems, *gaps]):
         return PARTLY
     return FOUND if any(not row['repaired'] for row in rows) else CLEAN
 

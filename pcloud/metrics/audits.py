@@ -44,9 +44,9 @@ class Audits:
     def make(self) -> None:
         """Make an audit; an error is written to the log once, and kept."""
         try:
-            found = collections.Counter(
-                finding.kind for finding in all_checks.find(
-                    nova_context.get_admin_context()))
+            context = nova_context.get_admin_context()
+            found = collections.Counter(finding.kind for finding in (
+                *all_checks.find(context), *all_checks.gaps(context)))
         # Whatever it is, the next audit may succeed.
         except Exception:
             self._latest = None

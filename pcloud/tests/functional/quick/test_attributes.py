@@ -230,7 +230,7 @@ class AuditTest(AttributesTestCase):
 
     def _missing(self):
         return {each.aggregate.removeprefix('Pcloud:attribute:'): each.message
-                for each in all_checks.find(self.context, settle=0)
+                for each in all_checks.gaps(self.context)
                 if each.kind == 'attribute-missing'}
 
     def test_hosts_without_what_others_have(self):

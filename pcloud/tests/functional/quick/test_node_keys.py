@@ -78,7 +78,7 @@ class NodeKeysTest(test_client.ClientTestCase):
 
     def _missing(self):
         return {each.aggregate.removeprefix('pcloud:key:'): each.message
-                for each in all_checks.find(self.context, settle=0)
+                for each in all_checks.gaps(self.context)
                 if each.kind == MISSING}
 
     def test_audit(self):
