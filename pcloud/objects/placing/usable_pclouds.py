@@ -21,13 +21,15 @@ from pcloud.rules.placing import house_rules
 def asked(spec: objects.RequestSpec) -> house_rules.Asked:
     """Return what a request asks a Pcloud for.
 
+    A request that does not say its flavor has none that a list allows.
+
     :raises: `exception.InvalidValue` for a wrong name of a host
     """
     image = spec.image if 'image' in spec else None
     unknown = (house_rules.NO_IMAGE if 'is_bfv' in spec and spec.is_bfv
                else None)
     return house_rules.Asked(
-        spec.project_id, spec.flavor.flavorid,
+        spec.project_id, spec.flavor.flavorid if 'flavor' in spec else '',
         image.id if image is not None and 'id' in image and image.id
         else unknown,
         hints.host_name(spec.scheduler_hints
