@@ -43,9 +43,6 @@ def _is_before(host: resources.PoolHost, version: str | None) -> bool:
         return True
     # A nova command that shows no such hosts needs none of the rules.
     from pcloud.rules.placing import attributes
-    wanted = attributes.platform(version)
-    its = (host.attributes or {}).get(attributes.PLATFORM)
-    if its is None:
-        return True
-    there = attributes.platform(its)
-    return there.dotted != wanted.dotted or there < wanted
+    return attributes.is_before(
+        (host.attributes or {}).get(attributes.PLATFORM),
+        attributes.platform(version))

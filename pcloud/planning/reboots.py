@@ -101,7 +101,8 @@ def plan(
         day = _day(its, now)
         if rack in (None, its.get(attributes.RACK)) and (
                 day is not None if oldest is None
-                else _is_before(its, oldest)):
+                else attributes.is_before(
+                    its.get(attributes.PLATFORM), oldest)):
             groups.setdefault((day, its.get(attributes.RACK)), {}).setdefault(
                 pcloud_of.get(host), []).append(host)
     bases = {
@@ -180,15 +181,6 @@ def _day(
     value = values.get(attributes.REBOOT)
     moment = None if value is None else attributes.reboot(value)
     return None if moment is None or moment <= now else moment.date()
-
-
-def _is_before(
-    values: Mapping[str, str], version: attributes.Platform,
-) -> bool:
-    """Whether a platform is older; unknown and other kinds are the oldest."""
-    value = values.get(attributes.PLATFORM)
-    its = None if value is None else attributes.platform(value)
-    return its is None or its.dotted != version.dotted or its < version
 
 
 def _order(group: _Group) -> tuple[bool, datetime.date, bool, str]:

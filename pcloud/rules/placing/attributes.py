@@ -93,6 +93,18 @@ def platform(value: str) -> Platform:
         'such as 2.10.1')
 
 
+def is_before(value: str | None, version: Platform) -> bool:
+    """Whether a host's platform is older than a version.
+
+    A platform that is not known, or of the other kind, counts as the oldest.
+
+    :param value: the version of the host's platform, None while unknown
+    :raises: `exception.InvalidValue`
+    """
+    its = None if value is None else platform(value)
+    return its is None or its.dotted != version.dotted or its < version
+
+
 @_remembered
 def reboot(value: str) -> datetime.datetime:
     """Read the moment of a reboot: ISO 8601, in UTC when no zone is given.
