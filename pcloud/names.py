@@ -57,14 +57,13 @@ REBALANCE_STOPPED = 'pcloud:stopped:rebalance'
 GROWTH_TURN = 'pcloud:growth:turn'
 # The beginning of the owner's names for hosts that launches add.
 GROWN = 'grown-'
-# What a Pcloud keeps of each of its hosts.
-OF_HOSTS = (HOST_PREFIX, STATE_PREFIX, DRAIN_PREFIX, NODE_PREFIX, OWN_PREFIX,
-            REACTION_PREFIX, REPLACES_PREFIX)
+# What the metadata of a Pcloud have of each host of the Pcloud.
+OF_HOSTS = (HOST_PREFIX, STATE_PREFIX)
 TENANT_PREFIX = 'pcloud:'
 TENANT_VALUE = 'pcloud-tenant'
 
 # The journal: an aggregate without hosts, with the marks of changes and with
-# what is still due for hosts. The name of the journal is no Pcloud's.
+# what is kept of hosts. The name of the journal is no Pcloud's.
 JOURNAL = 'pcloud-journal'
 CHANGES_PREFIX = 'pcloud:changes:'
 DUE_PREFIX = 'pcloud:due:'
@@ -75,6 +74,14 @@ MAINTENANCE_PREFIX = 'pcloud:maintenance:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
 STRICT_PREFIX = 'pcloud:strict:'
 WORKER = 'pcloud:worker'
+# What the journal keeps of each host that is in a Pcloud.
+KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
+                 REPLACES_PREFIX)
+# The keys of the journal, on whatever aggregate the hosts are. Nova joins the
+# hosts of an aggregate with its metadata, and sends both to each scheduler.
+_OF_JOURNAL = (
+    *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
+    RELEASED_PREFIX, MAINTENANCE_PREFIX, REBALANCE_PREFIX, STRICT_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -129,16 +136,29 @@ def state_key(node: str) -> str:
     return _checked(STATE_PREFIX + node, 'Hypervisor hostname', node)
 
 
-def drain_key(node: str) -> str:
-    """Return the metadata key of the drain of a host.
+def is_of_journal(key: str) -> bool:
+    """Whether a metadata key is one of the journal's, also of a host's."""
+    return key.startswith(_OF_JOURNAL)
 
-    :param node: the hypervisor hostname, which has to fit `state_key`
+
+def kept_keys(host: str) -> list[str]:
+    """Return the journal's keys that end with the membership of a host.
+
+    :param host: the service host, which is or was in a Pcloud
     """
-    return DRAIN_PREFIX + node
+    return [prefix + host for prefix in KEPT_OF_HOSTS]
+
+
+def drain_key(host: str) -> str:
+    """Return the journal's key of the drain of a host.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return DRAIN_PREFIX + host
 
 
 def reaction_key(host: str) -> str:
-    """Return the metadata key of what was done for a maintenance of a host.
+    """Return the journal's key of what was done for a maintenance of a host.
 
     :param host: the service host, which has to fit `maintenance_key`
     """
@@ -146,27 +166,19 @@ def reaction_key(host: str) -> str:
 
 
 def replaces_key(host: str) -> str:
-    """Return the metadata key of whom a host stands in for.
+    """Return the journal's key of whom a host stands in for.
 
-    :param host: the service host, which has to fit `node_key`
+    :param host: the service host, which has to fit `maintenance_key`
     """
     return REPLACES_PREFIX + host
 
 
-def keys_of_maintenance(host: str) -> list[str]:
-    """Return the keys of a Pcloud that end with the membership of a host.
-
-    :param host: the service host
-    """
-    return [reaction_key(host), replaces_key(host)]
-
-
 def node_key(host: str) -> str:
-    """Return the metadata key of a service host's compute node.
+    """Return the journal's key of a service host's compute node.
 
-    :raises: `exception.NameTooLong` when Nova could not hold the key
+    :param host: the service host, which has to fit `maintenance_key`
     """
-    return _checked(NODE_PREFIX + host, 'Service host', host)
+    return NODE_PREFIX + host
 
 
 def due_key(host: str) -> str:
@@ -194,7 +206,9 @@ def released_key(host: str) -> str:
 
 
 def maintenance_key(host: str) -> str:
-    """Return the metadata key of the maintenance of a service host.
+    """Return the journal's key of the maintenance of a service host.
+
+    It is the longest key of a host.
 
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
@@ -209,21 +223,25 @@ def strict_key(project_id: str) -> str:
     return _checked(STRICT_PREFIX + project_id, 'Project id', project_id)
 
 
-def own_ratios_key(node: str) -> str:
-    """Return the metadata key of a host's own ratios, kept by a Pcloud.
+def own_ratios_key(host: str) -> str:
+    """Return the journal's key of a host's own ratios.
 
-    :param node: the hypervisor hostname
-    :raises: `exception.NameTooLong` when Nova could not hold the key
+    :param host: the service host, which has to fit `maintenance_key`
     """
-    return _checked(OWN_PREFIX + node, 'Hypervisor hostname', node)
+    return OWN_PREFIX + host
 
 
-def rebalance_key(server: str) -> str:
-    """Return the metadata key of where a server is to be moved.
+def rebalance_prefix(pcloud_id: str) -> str:
+    """Return the beginning of the journal's keys of a Pcloud's rebalance."""
+    return f'{REBALANCE_PREFIX}{pcloud_id}:'
+
+
+def rebalance_key(pcloud_id: str, server: str) -> str:
+    """Return the journal's key of where a server is to be moved.
 
     :param server: the uuid
     """
-    return REBALANCE_PREFIX + server
+    return rebalance_prefix(pcloud_id) + server
 
 
 def policy(scope: str, scope_id: str) -> str:
@@ -311,7 +329,7 @@ def states(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def drains(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the drains in metadata: ``hypervisor hostname -> value``."""
+    """Return the drains in metadata: ``service host -> value``."""
     return stripped(metadata, DRAIN_PREFIX)
 
 
@@ -331,8 +349,12 @@ def replaced(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def rebalance(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the servers to be moved: ``server uuid -> value``."""
-    return stripped(metadata, REBALANCE_PREFIX)
+    """Return the servers to be moved: ``server uuid -> value``.
+
+    :param metadata: with the rows of one Pcloud alone
+    """
+    return {key.rpartition(':')[2]: value for key, value
+            in stripped(metadata, REBALANCE_PREFIX).items()}
 
 
 def nodes(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -30,6 +30,8 @@ from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.audit import value_checks
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import kept_rows
+from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import rows
 from pcloud.backend.calls import closed_services
 from pcloud.backend.cells import arrivals
@@ -118,6 +120,9 @@ def _unchanged(
                if now.get(aggregate.name) != aggregate or
                _marks_of(aggregate, marks) != _marks_of(aggregate, marked)}
     at_work = {host for host in dues if known.dues.get(host) != dues[host]}
+    kept = kept_rows.every(context)
+    at_work |= {key for key, value in known.kept.items()
+                if kept.get(key) != value}
     return [finding for finding in problems
             if finding.aggregate not in changed and
             finding.subject not in at_work]
@@ -137,6 +142,7 @@ def _read(context: nova_context.RequestContext) -> row_checks.Known:
     # Before the rows: a host that leaves meanwhile has a due row, or its
     # Pcloud has changed.
     unopened = journal.unopened(context)
+    kept = kept_rows.every(context)
     aggregates = isolation.closed_aggregates(context)
     # After the rows: what was due before may have been done by then, and
     # what is due since is not to be found in the rows.
@@ -144,7 +150,7 @@ def _read(context: nova_context.RequestContext) -> row_checks.Known:
     hosts = frozenset().union(*(aggregate.hosts for aggregate in aggregates))
     return row_checks.Known(
         context, aggregates, computes.load(context, hosts), dues,
-        unopened)
+        unopened, kept)
 
 
 def _look(
@@ -196,9 +202,8 @@ def _check_services(known: row_checks.Known) -> Iterator[findings.Finding]:
 
 def _check_closed(known: row_checks.Known) -> Iterator[findings.Finding]:
     """Find hosts that are closed for an absent maintenance."""
-    values: dict[str, str] = {}
-    for aggregate in known.aggregates:
-        values |= names.maintenances(aggregate.metadata)
+    values = {row.host: row.value for row
+              in maintenance_rows.maintenances(known.context)}
     for host in sorted(closed_services.hosts(known.context)):
         kept = maintenance_windows.KeptMaintenance.known(values.get(host))
         if kept is None or not kept.open and not (

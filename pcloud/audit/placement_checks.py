@@ -109,7 +109,7 @@ def _check_ratios(
         for node in _nodes(known, host):
             if (node.hypervisor_hostname in states and
                     allocation_ratios.differs(
-                        known.context, aggregate.metadata, node)):
+                        known.context, aggregate.metadata, host, node)):
                 yield findings.Finding(
                     'ratio-drifted', aggregate.name, host,
                     'its inventory does not have the ratios of the Pcloud',

@@ -44,7 +44,7 @@ KINDS = {
         f'{_OPENS} Remove with: openstack pcloud host set --disable, then '
         'openstack pcloud host remove.'),
     'ratio-saved': (
-        'Placement has the ratio of a Pcloud for the host, and the Pcloud '
+        'Placement has the ratio of a Pcloud for the host, and the journal '
         'alone has the ratio of the host. Removing the host from the Pcloud '
         'gives the ratio back.'),
     'change-due': (
@@ -182,9 +182,6 @@ def _of_aggregate(aggregate: rows.Aggregate) -> Iterator[Remainder]:
         yield from _of_journal(metadata)
         yield Remainder('journal', name)
     elif isolation.is_pcloud(name, metadata):
-        saved = sorted(names.stripped(metadata, names.OWN_PREFIX))
-        if saved:
-            yield Remainder('ratio-saved', name, tuple(saved))
         yield Remainder('pcloud', name)
     elif isolation.is_closed(name, metadata):
         yield Remainder('host-flavor', name)
@@ -202,6 +199,8 @@ def _of_journal(metadata: Mapping[str, str]) -> Iterator[Remainder]:
     settling = due.settling({
         host: due.parse(text) for host, text in dues.items()}).keys()
     for kind, hosts in (('host-settling', settling),
-                        ('change-due', dues.keys() - settling)):
+                        ('change-due', dues.keys() - settling),
+                        ('ratio-saved', names.stripped(
+                            metadata, names.OWN_PREFIX).keys())):
         if hosts:
             yield Remainder(kind, names.JOURNAL, tuple(sorted(hosts)))

@@ -10,6 +10,7 @@ from nova import context as nova_context
 from oslo_config import cfg
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
@@ -53,7 +54,8 @@ def settle_stateless(
                 names.state_key(node): access.DISABLED,
                 names.node_key(host): node})
             return True
-        own = readings.own_ratios(metadata, node)
+        kept = written.values(aggregate.id, names.kept_keys(host))
+        own = readings.own_ratios(kept, host)
         _claim(written, host, due.Due(
             written.mark, origin=aggregate.uuid,
             pcloud=metadata.get(names.ID), since=int(timeutils.utcnow_ts()),
@@ -64,11 +66,8 @@ def settle_stateless(
             written.unmark([names.unopened_key(host)])
         replacements.end(written, aggregate.id, host)
         written.drop(aggregate.id, [
-            names.node_key(host), names.drain_key(node),
-            *names.keys_of_maintenance(host),
-            *(names.host_key(name) for name, its
-              in names.hosts(metadata).items() if its == node),
-            names.own_ratios_key(node)])
+            *kept, *(names.host_key(name) for name, its
+                     in names.hosts(metadata).items() if its == node)])
         return True
 
     done = change.run(context, [_anchor(aggregate)], work)
@@ -85,7 +84,7 @@ def keep_node(
     aggregate: rows.Aggregate, host: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Keep the name of a host's compute node in the Pcloud's metadata."""
+    """Keep the name of a host's compute node in the journal."""
     def work(written: writes.Rows) -> bool:
         if host not in written.members(aggregate.id):
             return False
@@ -103,20 +102,13 @@ def drop_key(
 ) -> str:
     """Delete a metadata key without a host, unless the value has changed."""
     value = aggregate.metadata[key]
-    host = next((key.removeprefix(prefix) for prefix
-                 in (names.NODE_PREFIX, names.REACTION_PREFIX,
-                     names.REPLACES_PREFIX)
-                 if key.startswith(prefix)), None)
-    node = next((key.removeprefix(prefix) for prefix
-                 in (names.STATE_PREFIX, names.DRAIN_PREFIX)
-                 if key.startswith(prefix)), value)
+    node = (key.removeprefix(names.STATE_PREFIX)
+            if key.startswith(names.STATE_PREFIX) else value)
 
     def work(written: writes.Rows) -> bool:
         # The host may have come back meanwhile, and the key be its own.
-        if (host in written.members(aggregate.id) or
-                host is None and node in written.nodes(aggregate.id)):
-            return False
-        return written.drop_if(aggregate.id, key, value)
+        return (node not in written.nodes(aggregate.id) and
+                written.drop_if(aggregate.id, key, value))
 
     done = change.run(context, [_anchor(aggregate)], work)
     reconcile.announced(context, [aggregate.uuid])
@@ -132,7 +124,8 @@ def send_away(
     :param host: the service host
     """
     done = change.run(context, [_anchor(aggregate)], lambda written: (
-        replacements.send_left_behind(written, aggregate, host)))
+        replacements.send_left_behind(
+            context, written, aggregate.metadata[names.ID], host)))
     reconcile.announced(context, [aggregate.uuid])
     return 'the host counts, and leaves when it is empty' if done else _DONE
 
@@ -205,35 +198,47 @@ def open_host(
     return _DONE
 
 
-def drop_rebalance(
-    aggregate: rows.Aggregate, key: str,
+def drop_move(
+    pcloud_id: str, key: str, value: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Delete where a server is to be moved, unless that has changed."""
-    if change.run(context, [_anchor(aggregate)], lambda written: (
-            written.drop_if(aggregate.id, key, aggregate.metadata[key]))):
+    if change.run(context, [journal.pcloud_anchor(pcloud_id)],
+                  lambda written: written.drop_kept(key, value)):
         return 'the key is deleted'
     return _DONE
 
 
-def drop_maintenance(
-    pool: rows.Aggregate, host: str, context: nova_context.RequestContext,
+def drop_kept(
+    prefix: str, host: str, value: str,
+    context: nova_context.RequestContext,
 ) -> str:
-    """Delete the maintenance of a host outside of the pool.
+    """Delete what the journal keeps of a host that is in no such aggregate.
 
+    :param prefix: the prefix of the key
     :param host: the service host
     """
-    key = names.MAINTENANCE_PREFIX + host
-
     def work(written: writes.Rows) -> bool:
-        # The host may have come back meanwhile, with a maintenance.
-        return not written.holds(pool.id, host) and written.drop_if(
-            pool.id, key, pool.metadata[key])
+        # No other change of the host is made meanwhile.
+        _claim(written, host, due.Due(written.mark))
+        done = not _is_inside(context, prefix, host) and written.drop_kept(
+            prefix + host, value)
+        written.unmark([names.due_key(host)])
+        return done
 
-    done = change.run(context, [journal.flavor_anchor(
-        pool.metadata[names.FLAVOR_ID])], work)
-    reconcile.announced(context, [pool.uuid])
-    return 'the key is deleted' if done else _DONE
+    if change.run(context, [journal.REPAIR_ANCHOR], work):
+        return 'the key is deleted'
+    return _DONE
+
+
+def _is_inside(
+    context: nova_context.RequestContext, prefix: str, host: str,
+) -> bool:
+    """Whether a host is where a row of the journal has a meaning."""
+    return any(
+        isolation.is_pcloud(there.name, there.metadata) != (
+            prefix == names.MAINTENANCE_PREFIX)
+        for there in closed_rows.closed_of(context, host))
 
 
 def open_again(host: str, context: nova_context.RequestContext) -> str:
@@ -247,18 +252,19 @@ def open_again(host: str, context: nova_context.RequestContext) -> str:
 
 
 def end_drain(
-    aggregate: rows.Aggregate, node: str,
+    aggregate: rows.Aggregate, host: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
     """Delete the drain of an enabled host.
 
+    :param host: the service host
     :param node: the hypervisor hostname of the host
     """
     def work(written: writes.Rows) -> bool:
         if not written.has(
                 aggregate.id, names.state_key(node), access.ENABLED):
             return False
-        return bool(written.drop(aggregate.id, [names.drain_key(node)]))
+        return bool(written.drop(aggregate.id, [names.drain_key(host)]))
 
     if change.run(context, [_anchor(aggregate)], work):
         return 'the drain has ended'
@@ -266,38 +272,33 @@ def end_drain(
 
 
 def give_back_ratio(
-    aggregate: rows.Aggregate, node: str,
-    context: nova_context.RequestContext,
+    host: str, value: str, context: nova_context.RequestContext,
 ) -> str:
     """Give a host that has left a Pcloud the host's own ratios back.
 
     Of an unreadable value the key is deleted and nothing else.
 
-    :param node: the hypervisor hostname, whose own ratios the Pcloud keeps
+    :param host: the service host
+    :param value: the own ratios as written
     """
-    key = names.OWN_PREFIX + node
-    value = aggregate.metadata[key]
-    own = readings.own_ratios(aggregate.metadata, node)
-    host = next((host for host, name in
-                 compute_nodes.every_node(context).values()
-                 if name == node), None)
+    key = names.own_ratios_key(host)
+    own = readings.own_ratios({key: value}, host)
 
     def work(written: writes.Rows) -> bool:
-        if (node in written.nodes(aggregate.id) or
-                not written.drop_if(aggregate.id, key, value)):
+        _claim(written, host, due.Due(
+            written.mark, cpu=own.get(names.CPU_RATIO),
+            ram=own.get(names.RAM_RATIO)))
+        if _is_inside(context, names.OWN_PREFIX, host):
+            written.unmark([names.due_key(host)])
             return False
-        if host is not None and own:
-            _claim(written, host, due.Due(
-                written.mark, cpu=own.get(names.CPU_RATIO),
-                ram=own.get(names.RAM_RATIO)))
-        return True
+        return written.drop_kept(key, value)
 
-    done = change.run(context, [_anchor(aggregate)], work)
-    if host is not None:
-        reconcile.host(context, host)
+    done = change.run(context, [journal.REPAIR_ANCHOR], work)
+    is_known = bool(computes.load(context, [host]))
+    reconcile.host(context, host)
     if not done:
         return _DONE
-    if host is None:
+    if not is_known:
         return 'the host is gone, and the key is deleted'
     if not own:
         return 'its own ratio is not known, and the key is deleted'

@@ -41,6 +41,8 @@ class Known:
     :ivar dues: ``service host -> what is due``
     :ivar unopened: ``service host -> id of the Pcloud`` of hosts that were
         never enabled, as written
+    :ivar kept: ``key -> value`` of all that the journal keeps of hosts in
+        pools and Pclouds, and of moves of servers
     """
 
     context: nova_context.RequestContext
@@ -48,6 +50,7 @@ class Known:
     computes: Mapping[str, computes.Compute]
     dues: Mapping[str, str]
     unopened: Mapping[str, str]
+    kept: Mapping[str, str]
 
     @functools.cached_property
     def pclouds_of(self) -> Mapping[str, list[str]]:
@@ -120,6 +123,7 @@ def check(known: Known) -> Iterator[findings.Finding]:
                 'host-without-service', aggregate.name, host,
                 'Nova has no compute service of this name')
     yield from _check_unopened(known)
+    yield from _check_kept(known)
 
 
 def _check_pool(
@@ -133,13 +137,6 @@ def _check_pool(
                 'it is in the pools of more than one host flavor: ' +
                 ', '.join(pools) + '. Take it out of one with: openstack '
                 f'host flavor host remove <host flavor> {host}')
-    for host in sorted(names.maintenances(pool.metadata)):
-        if host not in pool.hosts:
-            key = names.MAINTENANCE_PREFIX + host
-            yield findings.KeyFinding(
-                'maintenance-without-host', pool.name, key,
-                f'{host} is not in the pool',
-                functools.partial(repair.drop_maintenance, pool, host))
 
 
 def _check_members(
@@ -203,6 +200,56 @@ def _check_unopened(known: Known) -> Iterator[findings.Finding]:
                 functools.partial(repair.open_host, pcloud, host))
 
 
+# What a row of a host in no pool or Pcloud is called.
+OUTLIVED = {
+    names.NODE_PREFIX: 'node-without-host',
+    names.DRAIN_PREFIX: 'drain-without-host',
+    names.REACTION_PREFIX: 'reaction-without-host',
+    names.REPLACES_PREFIX: 'replacement-without-host',
+    names.OWN_PREFIX: 'ratio-not-given-back',
+    names.MAINTENANCE_PREFIX: 'maintenance-without-host'}
+
+
+def _check_kept(known: Known) -> Iterator[findings.Finding]:
+    """Find rows of the journal whose host or Pcloud is gone.
+
+    Nova deletes the memberships of a host with its compute service, and no
+    row of Pcloud.
+    """
+    ids = {pcloud.metadata[names.ID]
+           for pcloud in pcloud_rows.whole(known.aggregates)}
+    for key, value in sorted(known.kept.items()):
+        prefix = next((each for each in OUTLIVED if key.startswith(each)), '')
+        host = key.removeprefix(prefix)
+        if key.startswith(names.REBALANCE_PREFIX):
+            its = key.removeprefix(names.REBALANCE_PREFIX).partition(':')[0]
+            # The check of the values finds an unreadable id.
+            if its not in ids and forms.is_uuid(its):
+                yield findings.KeyFinding(
+                    'rebalance-without-host', names.JOURNAL, key,
+                    f'there is no Pcloud {its}',
+                    functools.partial(repair.drop_move, its, key, value))
+        elif prefix == names.MAINTENANCE_PREFIX:
+            if host not in known.pools_of:
+                yield _outlived(prefix, host, value, 'pool')
+        elif host not in known.pclouds_of:
+            yield _outlived(prefix, host, value, 'Pcloud')
+
+
+def _outlived(
+    prefix: str, host: str, value: str, where: str,
+) -> findings.Finding:
+    if prefix == names.OWN_PREFIX:
+        return findings.KeyFinding(
+            OUTLIVED[prefix], names.JOURNAL, prefix + host,
+            f'{host} has left its Pcloud with the ratio of the Pcloud',
+            functools.partial(repair.give_back_ratio, host, value))
+    return findings.KeyFinding(
+        OUTLIVED[prefix], names.JOURNAL, prefix + host,
+        f'{host} is in no {where}',
+        functools.partial(repair.drop_kept, prefix, host, value))
+
+
 def check_released(known: Known) -> Iterator[findings.Finding]:
     """Find settled hosts that count for the project that released the hosts.
 
@@ -222,58 +269,35 @@ def check_released(known: Known) -> Iterator[findings.Finding]:
 def _check_keys(
     known: Known, aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
-    nodes = frozenset(known.node_of(aggregate).values())
-    metadata = aggregate.metadata
+    node_of, metadata = known.node_of(aggregate), aggregate.metadata
+    nodes = frozenset(node_of.values())
     entries = [
         ('name-without-host', names.host_key(name), node)
         for name, node in names.hosts(metadata).items()
     ] + [
         ('state-without-host', names.state_key(node), node)
-        for node in names.states(metadata)
-    ] + [
-        ('drain-without-host', names.drain_key(node), node)
-        for node in names.drains(metadata)
-    ]
-    lost = [entry for entry in entries if entry[2] not in nodes] + [
-        ('node-without-host', names.node_key(host), host)
-        for host in names.nodes(metadata) if host not in aggregate.hosts
-    ] + [
-        ('reaction-without-host', names.reaction_key(host), host)
-        for host in names.reactions(metadata) if host not in aggregate.hosts]
-    for kind, key, subject in sorted(lost):
+        for node in names.states(metadata)]
+    for kind, key, subject in sorted(
+            entry for entry in entries if entry[2] not in nodes):
         yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
             functools.partial(repair.drop_key, aggregate, key))
-    for node in sorted(names.drains(metadata)):
+    for host in sorted(names.drains(metadata)):
+        node = node_of.get(host, '')
         if names.states(metadata).get(node) == access.ENABLED:
             yield findings.KeyFinding(
-                'drain-not-ended', aggregate.name, names.drain_key(node),
+                'drain-not-ended', aggregate.name, names.drain_key(host),
                 'its host was enabled by hand, and the drain is left, which '
                 'would go on with the next disabling',
-                functools.partial(repair.end_drain, aggregate, node))
+                functools.partial(repair.end_drain, aggregate, host, node))
     yield from _check_replacements(aggregate)
     yield from _check_rebalance(known, aggregate)
-    for node in sorted(names.stripped(metadata, names.OWN_PREFIX)):
-        if node not in nodes:
-            yield findings.KeyFinding(
-                'ratio-not-given-back', aggregate.name,
-                names.OWN_PREFIX + node,
-                f'{node} has left the Pcloud with its ratio',
-                functools.partial(repair.give_back_ratio, aggregate, node))
 
 
 def _check_replacements(
     aggregate: rows.Aggregate,
 ) -> Iterator[findings.Finding]:
     """Find hosts that have joined for a maintenance, and do not leave."""
-    metadata = aggregate.metadata
-    lost = [host for host in sorted(names.replaced(metadata))
-            if host not in aggregate.hosts]
-    for key in map(names.replaces_key, lost):
-        yield findings.KeyFinding(
-            'replacement-without-host', aggregate.name, key,
-            f'{key.removeprefix(names.REPLACES_PREFIX)} is not in the Pcloud',
-            functools.partial(repair.drop_key, aggregate, key))
     for host in replacements.left_behind(aggregate):
         key = names.replaces_key(host)
         yield findings.KeyFinding(
@@ -295,17 +319,17 @@ def _check_rebalance(
     uuids = {node.uuid for compute in there for node in compute.nodes}
     for server, value in sorted(names.rebalance(aggregate.metadata).items()):
         row = assignments.Assignment.known(value)
+        key = names.rebalance_key(aggregate.metadata[names.ID], server)
         # The check of the values finds an unreadable row.
         if row is not None and all(
                 compute.answered for compute in there) and not (
                 {row.source, row.target} <= uuids):
             yield findings.KeyFinding(
-                'rebalance-without-host', aggregate.name,
-                names.rebalance_key(server),
+                'rebalance-without-host', aggregate.name, key,
                 f'server {server} is to be moved from or to a host that is '
                 'not in the Pcloud',
-                functools.partial(repair.drop_rebalance, aggregate,
-                                  names.rebalance_key(server)))
+                functools.partial(repair.drop_move,
+                                  aggregate.metadata[names.ID], key, value))
 
 
 def check_servers(

@@ -223,6 +223,7 @@ def _alone(
     with filtering.keeping_candidates(host_states):
         # A copy lacks the values that other filters keep with a request.
         copied = copy.deepcopy(spec)
-        memo.of_request(copied).place = memo.of_request(spec).place
+        before, memory = memo.of_request(spec), memo.of_request(copied)
+        memory.place, memory.maintenances = before.place, before.maintenances
         passing, _ = filtering.ask(filter_, host_states, copied)
     return len(passing)

@@ -114,7 +114,7 @@ def _tell(
     """
     notifications.host(context, 'drain.overdue', hosts.event_of(
         pcloud, hosts.show(context, pcloud, row.name)))
-    key, told = names.drain_key(row.node), dataclasses.replace(
+    key, told = names.drain_key(row.host), dataclasses.replace(
         drain, told=True)
 
     def work(written: writes.Rows) -> None:

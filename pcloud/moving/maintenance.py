@@ -71,7 +71,6 @@ def put(
         [] if its is None else
         [journal.pcloud_anchor(its[1][names.ID])]), work)
     if wish != before.maintenance:
-        reconcile.announced(context, [pool.uuid])
         reconcile.notified(_tell, context, host, pool, before, wish)
     return dataclasses.replace(before, maintenance=wish)
 

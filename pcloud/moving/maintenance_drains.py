@@ -16,14 +16,16 @@ from pcloud.rules.placing import access
 
 
 def begin(
-    written: writes.Rows, aggregate_id: int, node: str,
+    written: writes.Rows, aggregate_id: int, host: str, node: str,
     values: Mapping[str, str], wish: draining.Drain,
 ) -> None:
     """Drain a host, unless the owner drains it, or its state is unknown.
 
+    :param host: the service host
+    :param node: the hypervisor hostname
     :param values: the present values of the state and the drain
     """
-    state_key, drain_key = names.state_key(node), names.drain_key(node)
+    state_key, drain_key = names.state_key(node), names.drain_key(host)
     there = draining.of(values.get(state_key), values.get(drain_key))
     chosen = access.state(values.get(state_key, ''))
     if there is not None:
@@ -44,11 +46,13 @@ def end(
 ) -> None:
     """End the drain that a maintenance has begun, if it has not ended.
 
+    :param host: the service host
+    :param node: the hypervisor hostname
     :param values: the present values of the state and the drain
     :raises: `exception.HostBusy` when the host is to be enabled while
         something is due for the host
     """
-    state_key, drain_key = names.state_key(node), names.drain_key(node)
+    state_key, drain_key = names.state_key(node), names.drain_key(host)
     there = draining.of(values.get(state_key), values.get(drain_key))
     if there is None or there.chosen is None:
         return

@@ -6,7 +6,7 @@
 The owner's policy says whether the servers of the host are moved, and whether
 a free host joins before. A worker begins and ends
 reactions. One change writes all of a reaction; what has been done for a host
-is kept in one metadata value of the Pcloud.
+is kept in one row of the journal.
 
 Rule: reference-maintenance-policy
 """
@@ -90,7 +90,7 @@ class _Subject:
     def keys(self) -> list[str]:
         """The metadata keys that say what the host is at present."""
         return [names.host_key(self.name), names.reaction_key(self.host),
-                names.state_key(self.node), names.drain_key(self.node),
+                names.state_key(self.node), names.drain_key(self.host),
                 names.MAINTENANCE_POLICY]
 
     def is_as_seen(self, values: Mapping[str, str]) -> bool:
@@ -136,7 +136,7 @@ def step(
     for subject in _subjects(aggregate, seen, announced):
         _attempt(context, pcloud, aggregate, subject)
     for host in replacements.left_behind(aggregate):
-        _attempt_to_send_away(context, pcloud, aggregate, host)
+        _attempt_to_send_away(context, pcloud, host)
 
 
 def _subjects(
@@ -260,7 +260,7 @@ def _write_begin(
                         names.MAINTENANCE_POLICY):
             return None
         maintenance_drains.begin(
-            written, aggregate.id, subject.node, values, wish)
+            written, aggregate.id, subject.host, subject.node, values, wish)
         if kept is not None:
             if not written.exchange(
                     aggregate.id, names.replaces_key(kept),
@@ -270,7 +270,7 @@ def _write_begin(
             maintenance_drains.end(
                 written, aggregate.id, kept, kept_node, written.values(
                     aggregate.id, [names.state_key(kept_node),
-                                   names.drain_key(kept_node)]))
+                                   names.drain_key(kept)]))
         _keep(written, aggregate.id, subject, reaction)
         return [] if joining is None else allocation.write(
             context, written, pcloud, [joining], due.REPLACING)
@@ -378,13 +378,13 @@ def _write_end(
 
 
 def _attempt_to_send_away(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    aggregate: rows.Aggregate, host: str,
+    context: nova_context.RequestContext, pcloud: pclouds.Head, host: str,
 ) -> None:
     """Have a host leave whose time was ended by none of Pcloud's changes."""
     try:
         change.run(context, _anchors(pcloud), lambda written: (
-            replacements.send_left_behind(written, aggregate, host)))
+            replacements.send_left_behind(
+                context, written, pcloud.id, host)))
     except outages.ANY as error:
         LOG.warning('Host %(host)s of Pcloud %(pcloud)s, which has stood in '
                     'for another, has still to leave: %(error)s', {

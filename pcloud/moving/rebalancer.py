@@ -26,6 +26,7 @@ from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import computes
 from pcloud.backend.cells import occupants
@@ -74,10 +75,13 @@ def step(
         aggregate = pcloud_rows.find(context, pcloud.id)
 
 
-def ended(servers: Iterable[str], reason: str) -> dict[str, str | None]:
+def ended(
+    pcloud_id: str, servers: Iterable[str], reason: str,
+) -> dict[str, str | None]:
     """Return the metadata of a rebalance that stops before the last step."""
     return {
-        **{names.rebalance_key(server): None for server in servers},
+        **{names.rebalance_key(pcloud_id, server): None
+           for server in servers},
         names.REBALANCE_STOPPED: assignments.stopped(
             int(timeutils.utcnow_ts()), reason).text()}
 
@@ -235,7 +239,8 @@ class _Rebalance:
         def work(written: writes.Rows) -> None:
             for server in servers:
                 written.drop_if(
-                    self._aggregate.id, names.rebalance_key(server),
+                    self._aggregate.id,
+                    names.rebalance_key(self._pcloud.id, server),
                     self._texts[server])
 
         change.run(self._context, [
@@ -298,10 +303,11 @@ class _Rebalance:
         aggregate_id = self._aggregate.id
 
         def work(written: writes.Rows) -> bool:
-            if names.rebalance(
-                    written.metadata(aggregate_id)) != self._texts:
+            if step_rows.rebalance(
+                    self._context, self._pcloud.id) != self._texts:
                 return False
-            written.set(aggregate_id, ended(self._texts, reason))
+            written.set(aggregate_id, ended(
+                self._pcloud.id, self._texts, reason))
             return True
 
         if change.run(self._context, [

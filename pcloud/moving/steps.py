@@ -52,12 +52,12 @@ def step(
 ) -> None:
     """Do what is due for the hosts of a Pcloud, as far as possible.
 
-    Two queries while no host is drained or going to be in maintenance. What
+    Three queries while no host is drained or going to be in maintenance. What
     could not be done stays due, and keeps nothing else from being done.
 
     Rule: reference-draining-steps, reference-maintenance-policy
     """
-    wishes = step_rows.wishes(context, pcloud.aggregate.id)
+    wishes = step_rows.wishes(context, pcloud.aggregate.id, pcloud.id)
     # Read afterwards: a reaction without a maintenance is over for certain.
     announced = {row.host: row for row in maintenance_rows.maintenances(
         context, pcloud_id=pcloud.aggregate.id)}
@@ -90,7 +90,7 @@ def _move(
         if drained:
             works.append(functools.partial(
                 _move_some, context, pcloud, drained))
-        if step_rows.rebalance(context, pcloud.aggregate.id):
+        if step_rows.rebalance(context, pcloud.id):
             works.append(functools.partial(
                 rebalancer.step, context, pcloud))
         if works:

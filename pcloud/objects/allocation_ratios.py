@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocation ratios of a Pcloud, in Placement, where Nova takes ratios from.
 
-The Pcloud's metadata keep a host's own ratios, in one key, from the first
+The journal keeps a host's own ratios, in one key, from the first
 ratio that the Pcloud gives the host until the host leaves. Then the own ratios
 are part of what is due for the host.
 
@@ -21,7 +21,7 @@ import math
 
 from nova import context as nova_context
 
-from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
@@ -50,15 +50,16 @@ def wanted(metadata: Mapping[str, str]) -> dict[str, float]:
     return {key: value for key, value in ratios.items() if value is not None}
 
 
-def target(metadata: Mapping[str, str], node: str) -> dict[str, float]:
+def target(metadata: Mapping[str, str], host: str) -> dict[str, float]:
     """Return the ratios that a host of a Pcloud should have.
 
     A ratio without a value in the Pcloud and without a kept own value is left
     alone.
 
-    :param metadata: the metadata of the Pcloud
+    :param metadata: the metadata of the Pcloud, with what is kept of the host
+    :param host: the service host
     """
-    return readings.own_ratios(metadata, node) | wanted(metadata)
+    return readings.own_ratios(metadata, host) | wanted(metadata)
 
 
 @placement.until_newest
@@ -71,7 +72,7 @@ def settle(
     :param provider: the uuid of the host's resource provider
     :param text: what is due for the host, as written
     :param there: the pools and Pclouds of the host, from
-        `isolation.closed_of`, as read after `text`: a later change of ratios
+        `closed_rows.closed_of`, as read after `text`: a later change of ratios
         changes what is due
     :raises: `HostChanged`, `exception.Unavailable` when Placement does not
         answer
@@ -87,7 +88,7 @@ def settle(
            for key, name in RESOURCES.items()
            if name in inventory['inventories']}
     asked_for = _asked_for(
-        context, host, text, isolation.closed_of(context, host), own)
+        context, host, text, closed_rows.closed_of(context, host), own)
     ratios = {key: value for key, value in asked_for.items() if key in own}
     if not ratios:
         return
@@ -116,23 +117,18 @@ def _asked_for(
     if len(pclouds) > 1:
         return {}
     metadata = pclouds[0].metadata
-    node = names.nodes(metadata).get(host) or _node(context, host)
     if own is not None:
-        kept = readings.own_ratios(metadata, node)
+        kept = readings.own_ratios(metadata, host)
         missing = {key: value for key, value in own.items()
                    if key in wanted(metadata) and key not in kept}
         if missing:
-            _keep(context, pclouds[0], host, node, text, missing)
-    return target(metadata, node)
-
-
-def _node(context: nova_context.RequestContext, host: str) -> str:
-    return computes.of_host(context, host).node.hypervisor_hostname
+            _keep(context, pclouds[0], host, text, missing)
+    return target(metadata, host)
 
 
 def _keep(
     context: nova_context.RequestContext, pcloud: rows.Aggregate,
-    host: str, node: str, text: str, own: Mapping[str, float],
+    host: str, text: str, own: Mapping[str, float],
 ) -> None:
     """Keep a host's own ratios in the Pcloud, at the first read of the ratios.
 
@@ -144,9 +140,9 @@ def _keep(
     def work(written: writes.Rows) -> None:
         if written.due_of(host) != text:
             raise HostChanged()
-        key = names.own_ratios_key(node)
+        key = names.own_ratios_key(host)
         there = written.values(pcloud.id, [key])
-        kept = readings.own_ratios(there, node)
+        kept = readings.own_ratios(there, host)
         if there and not kept:
             return
         if there:
@@ -160,14 +156,15 @@ def _keep(
 
 def differs(
     context: nova_context.RequestContext, metadata: Mapping[str, str],
-    node: computes.Node,
+    host: str, node: computes.Node,
 ) -> bool:
     """Whether a host of a Pcloud has other ratios than the rows ask for.
 
-    :param metadata: the metadata of the Pcloud
+    :param metadata: the metadata of the Pcloud, with what is kept of the host
+    :param host: the service host
     :raises: `exception.Unavailable` when Placement does not answer
     """
-    ratios = target(metadata, node.hypervisor_hostname)
+    ratios = target(metadata, host)
     inventory = placement.read(context, node.uuid) if ratios else None
     if inventory is None:
         return False

@@ -18,6 +18,7 @@ from oslo_utils import timeutils
 from oslo_utils import uuidutils
 
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
@@ -106,9 +107,10 @@ def _hosts(
     known = computes.load(context, hosts)
     pclouds_of = isolation.pclouds_of(context, hosts)
     dues = free_hosts.not_settled(context, hosts)
+    kept = {row.host: row.value
+            for row in maintenance_rows.maintenances(context)}
     found = {}
     for pool in there:
-        kept = names.maintenances(pool.metadata)
         found[pool.metadata[names.FLAVOR_ID]] = tuple(
             PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
                      settling_since(dues.get(host)),

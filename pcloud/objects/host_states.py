@@ -91,7 +91,8 @@ def _write_state(
 ) -> None:
     """Write the state and the drain of a host."""
     node = host.node.hypervisor_hostname
-    host_key, drain_key = names.host_key(host.name), names.drain_key(node)
+    host_key = names.host_key(host.name)
+    drain_key = names.drain_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:

@@ -6,6 +6,7 @@ Rule: reference-pcloud-hosts, reference-allocation-removal
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -14,6 +15,8 @@ import datetime
 from nova import context as nova_context
 from oslo_log import log as logging
 
+from pcloud.backend.aggregates import kept_rows
+from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
@@ -124,6 +127,8 @@ def index(
              for name, node in sorted(names.hosts(aggregate.metadata).items())
              if node in states and host_of.get(node) in known}
     pools = _pools(context, aggregate.hosts)
+    announced = _maintenances(maintenance_rows.maintenances(
+        context, pcloud_id=aggregate.id))
     attributes = host_attributes.effective(context, aggregate.hosts)
     racks = _racks(attributes, [compute.host for compute, _ in named.values()])
     names_of_hosts = {compute.host: name
@@ -131,8 +136,9 @@ def index(
     return with_occupants(context, [_with_reaction(
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
-             drain=draining.of(states[node], drains.get(node)),
-             **_of_pool(pools.get(compute.host), compute.host),
+             drain=draining.of(states[node], drains.get(compute.host)),
+             maintenance=announced.get(compute.host),
+             **_of_pool(pools.get(compute.host)),
              **_of_place(attributes.get(compute.host, {}), racks),
              instances=_instances(compute.host, instances, silent)),
         names.reactions(aggregate.metadata), names_of_hosts)
@@ -237,13 +243,17 @@ def _racks(
         attributes.get(host, {}).get(attribute_rules.RACK) for host in hosts)
 
 
-def _of_pool(metadata: Mapping[str, str] | None, host: str) -> dict:
+def _maintenances(
+    there: Iterable[maintenance_rows.Kept],
+) -> dict[str, maintenance_windows.Maintenance | None]:
+    return {row.host: maintenance_windows.of(row.value) for row in there}
+
+
+def _of_pool(metadata: Mapping[str, str] | None) -> dict:
     if metadata is None:
         return {'host_flavor': None, 'units': 0}
     return {'host_flavor': metadata[names.FLAVOR_ID],
-            'units': readings.units(metadata) or 0,
-            'maintenance': maintenance_windows.of(
-                names.maintenances(metadata).get(host))}
+            'units': readings.units(metadata) or 0}
 
 
 def _of_place(attributes: Mapping[str, str], racks: Mapping[str, int]) -> dict:
@@ -289,8 +299,9 @@ def show(
         name=found.name, compute=compute, node=_node(compute, found.node),
         state=access.state(found.state),
         drain=draining.of(found.state, found.drain),
-        **_of_pool(_pools(context, [found.host]).get(found.host),
-                   found.host),
+        maintenance=_maintenances(maintenance_rows.maintenances(
+            context, hosts=[found.host])).get(found.host),
+        **_of_pool(_pools(context, [found.host]).get(found.host)),
         **_place(context, pcloud, found.name, found.host),
         instances=_instances(found.host, instances, silent))
     return with_occupants(
@@ -308,7 +319,7 @@ def _with_own_reaction(
             pcloud.maintenance_policy == maintenance_policies.STAY):
         return host
     key = names.reaction_key(host.compute.host)
-    value = pcloud_rows.value(context, pcloud.aggregate.id, key) or ''
+    value = kept_rows.value(context, key) or ''
     reaction = maintenance_policies.Reaction.known(value)
     other = reaction and reaction.replacement
     name = other and pcloud_rows.name_of(context, pcloud.aggregate.id, other)

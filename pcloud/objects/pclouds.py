@@ -19,6 +19,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.calls import announce
 from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
@@ -283,8 +284,9 @@ def update(
         if new.keys() & allocation_ratios.RESOURCES.keys() and hosts:
             written.remind(hosts)
         if new.get(names.MAINTENANCE_POLICY, '') is None:
-            for host in names.reactions(written.metadata(
-                    pcloud.aggregate.id)):
+            for host in names.reactions(written.values(
+                    pcloud.aggregate.id, list(map(
+                        names.reaction_key, hosts)))):
                 replacements.end(written, pcloud.aggregate.id, host)
         return dataclasses.replace(
             pcloud.aggregate, hosts=hosts,
@@ -347,6 +349,8 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
         settings = written.find(policy)
         if settings is not None:
             written.delete(settings.id)
+        written.unmark([names.rebalance_key(pcloud.id, server) for server
+                        in step_rows.rebalance(context, pcloud.id)])
         written.forget(journal.pcloud_anchor(pcloud.id))
         written.forget(journal.growth_anchor(pcloud.id))
         written.forget(journal.moving_anchor(pcloud.id))

@@ -24,8 +24,8 @@ from oslo_log import log as logging
 from oslo_utils import timeutils
 import tenacity
 
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import inherited_metadata
-from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
@@ -111,7 +111,7 @@ def _take_back(
 ) -> None:
     """Disable a host again that has left the pool while being enabled."""
     if due.parse(text).service == due.ON and not (
-            isolation.closed_of(context, name)):
+            closed_rows.closed_of(context, name)):
         compute_calls.disable(context, name)
 
 
@@ -217,7 +217,7 @@ def _do(
         compute_calls.disable(context, name)
     provider = what.provider or _provider(context, name)
     if provider is None:
-        there = isolation.closed_of(context, name)
+        there = closed_rows.closed_of(context, name)
     else:
         there = _tell_aggregates(context, provider, name, what.origin)
         allocation_ratios.settle(context, provider, name, text, there)
@@ -272,7 +272,7 @@ def _provider(
     except exception.Unavailable:
         node = next((
             names.nodes(aggregate.metadata).get(name) for aggregate
-            in pcloud_rows.whole(isolation.closed_of(context, name))), None)
+            in pcloud_rows.whole(closed_rows.closed_of(context, name))), None)
         if node is None:
             raise
         return placement.provider(context, node)
@@ -291,7 +291,7 @@ def _tell_aggregates(
     :returns: the pools and Pclouds of the host
     """
     body = placement.aggregates(context, provider)
-    there = isolation.closed_of(context, name)
+    there = closed_rows.closed_of(context, name)
     if body is None:
         # Nova has deleted the node, and Placement all memberships with it.
         return there

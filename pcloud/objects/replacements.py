@@ -12,8 +12,10 @@ Rule: reference-maintenance-stand-ins
 from collections.abc import Mapping
 import dataclasses
 
+from nova import context as nova_context
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import rows
 from pcloud.backend.changes import writes
 from pcloud import names
@@ -62,7 +64,7 @@ def _send_away(
     if other != (None if stand_in is None else stand_in.host):
         return
     state_key, drain_key = (names.state_key(there[placed]),
-                            names.drain_key(there[placed]))
+                            names.drain_key(host))
     values = written.values(aggregate_id, [state_key, drain_key])
     before = draining.of(values.get(state_key), values.get(drain_key))
     if stand_in is not None:
@@ -109,7 +111,7 @@ def _drain_of(
 ) -> draining.Drain | None:
     node = names.nodes(metadata).get(host, '')
     return draining.of(names.states(metadata).get(node),
-                       names.drains(metadata).get(node))
+                       names.drains(metadata).get(host))
 
 
 def _is_wanted(metadata: Mapping[str, str], host: str, other: str) -> bool:
@@ -120,20 +122,20 @@ def _is_wanted(metadata: Mapping[str, str], host: str, other: str) -> bool:
 
 
 def send_left_behind(
-    written: writes.Rows, aggregate: rows.Aggregate, host: str,
+    context: nova_context.RequestContext, written: writes.Rows,
+    pcloud_id: str, host: str,
 ) -> bool:
     """Send away a host that is left behind; return whether it was.
 
+    :param context: the context of the change
     :param host: the service host
     """
-    there = dataclasses.replace(
-        aggregate, hosts=frozenset(written.members(aggregate.id)),
-        metadata=written.metadata(aggregate.id))
-    if host not in left_behind(there):
+    there = pcloud_rows.find(context, pcloud_id)
+    if there is None or host not in left_behind(there):
         return False
     stand_in = maintenance_policies.StandIn.known(
         names.replaced(there.metadata)[host])
-    _send_away(written, aggregate.id, host,
+    _send_away(written, there.id, host,
                None if stand_in is None else stand_in.host)
     return True
 

@@ -20,6 +20,8 @@ import zlib
 from nova import context as nova_context
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import step_rows
 from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
@@ -185,10 +187,10 @@ def end(
     aggregate_id = pcloud.aggregate.id
 
     def work(written: writes.Rows) -> None:
-        assigned = names.rebalance(written.metadata(aggregate_id))
+        assigned = step_rows.rebalance(context, pcloud.id)
         if assigned:
             written.set(aggregate_id, rebalancer.ended(
-                assigned, 'it was ended on request'))
+                pcloud.id, assigned, 'it was ended on request'))
 
     change.run(context, [journal.pcloud_anchor(pcloud.id),
                          journal.moving_anchor(pcloud.id)], work)
@@ -332,15 +334,15 @@ def _write(
     :raises: `exception.RebalanceOutdated`, and as `change.run`
     """
     aggregate = pcloud.aggregate
-    assigned = dict(_assigned(question, proposal))
+    assigned = dict(_assigned(pcloud, question, proposal))
 
     def work(written: writes.Rows) -> None:
-        if (_state(written.metadata(aggregate.id)) != _state(
-                aggregate.metadata) or
-                frozenset(written.members(aggregate.id)) != aggregate.hosts):
+        there = pcloud_rows.find(context, pcloud.id)
+        if (there is None or there.hosts != aggregate.hosts or
+                _state(there.metadata) != _state(aggregate.metadata)):
             raise exception.RebalanceOutdated(pcloud=pcloud.id)
         written.drop(aggregate.id, [names.REBALANCE_STOPPED, *(
-            names.rebalance_key(server) for server
+            names.rebalance_key(pcloud.id, server) for server
             in names.rebalance(aggregate.metadata))])
         written.insert(aggregate.id, assigned)
 
@@ -349,13 +351,13 @@ def _write(
 
 
 def _assigned(
-    question: RebalanceGoal, proposal: Proposal,
+    pcloud: pclouds.Pcloud, question: RebalanceGoal, proposal: Proposal,
 ) -> Iterator[tuple[str, str]]:
     """Yield metadata keys and values of servers to be moved."""
     plan, now = secrets.token_hex(4), int(timeutils.utcnow_ts())
     for number, step in zip(itertools.count(1), proposal.steps):
         for each in step:
-            yield (names.rebalance_key(each.server),
+            yield (names.rebalance_key(pcloud.id, each.server),
                    assignments.Assignment(
                        plan, number, now, question.move,
                        each.source.node.uuid or '',

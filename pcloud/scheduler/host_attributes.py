@@ -4,7 +4,7 @@
 
 The attributes are read from the aggregates of the hosts, without a query:
 isolation does not depend on attributes, and Pcloud tells the schedulers of
-each change.
+each change of an attribute.
 
 Rule: reference-attributes-effective
 """
@@ -27,6 +27,7 @@ from pcloud import names
 from pcloud.rules.moving import maintenance_windows
 from pcloud.rules.placing import attributes
 from pcloud.scheduler import host_kinds
+from pcloud.scheduler import memo
 
 _AGGREGATES = operator.attrgetter('aggregates')
 
@@ -60,31 +61,32 @@ def grouped(
     """
     moment = now()
     of_hosts, kinds = _kinds(host_states, [name])
-    values = [_read(name, _statements(kind, name), moment) for kind in kinds]
-    if name == attributes.REBOOT:
-        return _with_maintenances(host_states, of_hosts, values, moment)
-    return of_hosts, values
+    return of_hosts, [
+        _read(name, _statements(kind, name), moment) for kind in kinds]
 
 
-def _with_maintenances(
-    host_states: Collection[host_manager.HostState], of_hosts: list[int],
-    dates: list[datetime.datetime | None], moment: datetime.datetime,
+def reboots(
+    host_states: Collection[host_manager.HostState],
+    spec: objects.RequestSpec,
 ) -> tuple[list[int], list[datetime.datetime | None]]:
-    """Return hosts and dates with regard to maintenances to come.
+    """Return the dates of the next reboots, with maintenances to come.
 
-    Hosts are of the same kind when the hosts have the same date.
+    The request filter has read the maintenances of the Pcloud of the request;
+    a host outside Pclouds has none. Hosts are of the same kind when the hosts
+    have the same date.
+
+    :returns: as `grouped`
 
     Rule: reference-maintenance-seen
     """
-    kept = {host: value for aggregate in aggregates(host_states)
-            if aggregate.metadata.get(names.TYPE) == names.TYPE_POOL
-            for host, value
-            in names.maintenances(aggregate.metadata).items()}
-    if not kept:
-        return of_hosts, dates
-    coming = {host: found for host, text in kept.items()
+    of_hosts, dates = grouped(host_states, attributes.REBOOT)
+    moment = now()
+    coming = {host: found for host, text
+              in memo.of_request(spec).maintenances.items()
               if (found := maintenance_windows.of(text)) and
               found.moment > moment}
+    if not coming:
+        return of_hosts, dates
     return host_kinds.numbered([
         maintenance_windows.next_reboot(
             dates[kind], coming.get(host_state.host))

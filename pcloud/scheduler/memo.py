@@ -62,6 +62,8 @@ class Memo:
 
     :ivar place: where a request goes that prefers a Pcloud: the id of the
         Pcloud, or '' for outside
+    :ivar maintenances: ``service host -> maintenance`` of the hosts of the
+        Pcloud of the request, as written
     :ivar policies: the policies of Pcloud, project, domain and cloud, in
         this order
     :ivar settings: the effective machine constraints, by key
@@ -88,6 +90,7 @@ class Memo:
     """
 
     place: str | None = None
+    maintenances: Mapping[str, str] = dataclasses.field(default_factory=dict)
     policies: list[scoped_policies.Policy] | None = None
     settings: dict[str, constraints.Setting] | None = None
     holdings: Mapping[str, host_resources.Resources] | None = None

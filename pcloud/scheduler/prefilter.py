@@ -208,6 +208,7 @@ def _narrow(
         of the Pcloud: Placement may not know yet that a host has left
     """
     _warn_of_inconsistency(pcloud)
+    memo.of_request(spec).maintenances = pcloud.maintenances
     _destination(spec).require_aggregates([uuid])
     if _is_forced(spec):
         nodes = open_hosts.nodes(context, pcloud)

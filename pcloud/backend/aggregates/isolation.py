@@ -21,6 +21,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
@@ -34,7 +35,7 @@ from pcloud.rules.placing import house_rules
 _CLOSED_TYPES = (names.TYPE_POOL, names.TYPE_PCLOUD)
 _TYPE = orm.aliased(models.AggregateMetadata)
 # The parameters of statements that are made once.
-_HOSTS, _HOST, _NODE_KEY = 'hosts', 'host', 'node_key'
+_HOSTS = 'hosts'
 _NAME, _AGGREGATE, _TENANT_KEY = 'name', 'aggregate', 'tenant_key'
 # How many hosts are looked up by name. For more hosts the names of all closed
 # hosts are read, which costs less.
@@ -244,64 +245,20 @@ def closed_among(
 def closed_aggregates(
     context: nova_context.RequestContext,
 ) -> list[rows.Aggregate]:
-    """Return all pools and Pclouds, whole or not (two queries)."""
+    """Return all pools and Pclouds, whole or not, by name.
+
+    Four queries. The metadata of Pclouds have what the journal keeps of the
+    hosts.
+    """
     ids = _with_type(
         sa.select(models.Aggregate.id).select_from(models.Aggregate)
     ).where(_is_closed_with_type())
-    return rows.read(context, models.Aggregate.id.in_(ids))
-
-
-def _closed_of() -> sa.Select:
-    """Select the aggregates and the metadata of `closed_of`.
-
-    The parameters are the service host `_HOST` and the key `_NODE_KEY` of the
-    host's node.
-    """
-    row, member = models.AggregateMetadata, models.AggregateHost
-    node = orm.aliased(row)
-    node_key = sa.bindparam(_NODE_KEY, type_=row.key.type)
-    keys = [names.TYPE, names.ID, names.OWNER, names.CPU_RATIO,
-            names.RAM_RATIO, node_key]
-    # Where the row of the host's node is lost, which `audit` finds, the own
-    # ratios of all hosts are read.
-    is_saved = sa.or_(
-        row.key == sa.literal(names.OWN_PREFIX).concat(node.value),
-        sa.and_(node.id.is_(None), row.key.startswith(
-            names.OWN_PREFIX, autoescape=True)))
-    return sa.select(
-        models.Aggregate.id, models.Aggregate.uuid, models.Aggregate.name,
-        member.host, row.key, row.value,
-    ).select_from(member).join(
-        models.Aggregate, models.Aggregate.id == member.aggregate_id,
-    ).outerjoin(node, sa.and_(
-        node.aggregate_id == models.Aggregate.id,
-        node.key == node_key)
-    ).outerjoin(row, sa.and_(
-        row.aggregate_id == models.Aggregate.id,
-        sa.or_(row.key.in_(keys), is_saved))
-    ).where(member.host == sa.bindparam(_HOST))
-
-
-def closed_of(
-    context: nova_context.RequestContext, host: str,
-) -> list[rows.Aggregate]:
-    """Return the pools and Pclouds of a host, each with the given host alone.
-
-    One query. Pools and Pclouds count, whole or not. Of metadata there is what
-    tells a Pcloud, the Pcloud's owner and ratios, and the host's node and
-    saved ratios.
-    """
-    with api_db.context_manager.reader.using(context) as session:
-        # Databases that compare without case find other hosts too.
-        found = [each for each in session.execute(
-            _closed_of(), {_HOST: host, _NODE_KEY: names.NODE_PREFIX + host})
-            if each.host == host]
-    heads = dict.fromkeys(each[:3] for each in found)
-    return [aggregate for aggregate in rows.assemble(
-        heads, [(id_, host) for id_, *_ in heads],
-        [(each.id, each.key, each.value) for each in found
-         if each.key is not None])
-        if is_closed(aggregate.name, aggregate.metadata)]
+    # In one transaction, so that the answers agree.
+    with api_db.context_manager.reader.using(context):
+        found = rows.read(context, models.Aggregate.id.in_(ids))
+        pclouds = {pcloud.id: pcloud for pcloud in kept_rows.added(context, [
+            each for each in found if is_pcloud(each.name, each.metadata)])}
+    return [pclouds.get(each.id, each) for each in found]
 
 
 def pool_uuids() -> set[str]:
@@ -377,14 +334,17 @@ def _access(
         hosts = session.execute(
             _PCLOUDS_OF_HOSTS, {_AGGREGATE: aggregate_id}).all()
     counts = {host: count for host, count, *_ in hosts}
+    replaced = {host: text for host, *_, text, _ in hosts if text is not None}
     return uuid, access.Pcloud(
         pcloud_id, names.tenants(metadata), counts, names.states(metadata),
-        frozenset(host for host, _, is_due, _ in hosts if is_due),
+        frozenset(host for host, _, is_due, *_ in hosts if is_due),
         metadata.get(names.OWNER, ''), readings.is_clear(metadata),
         unopened=frozenset(
-            host for host, *_, is_unopened in hosts if is_unopened),
+            host for host, _, _, is_unopened, *_ in hosts if is_unopened),
         leaving=maintenance_policies.leaving(
-            maintenance_policies.stand_ins(names.replaced(metadata)), counts),
+            maintenance_policies.stand_ins(replaced), counts),
+        maintenances={host: text for host, *_, text in hosts
+                      if text is not None},
         named=names.hosts(metadata),
         pin_by_tenants=metadata.get(names.PIN_BY_TENANTS) == house_rules.ON,
         flavors=house_rules.listed(metadata, names.FLAVORS_PREFIX),
@@ -433,10 +393,13 @@ _ROWS_OF_PCLOUD_FOR = _ROWS_OF_PCLOUD.where(sa.exists().where(
     _TENANT.key == sa.bindparam(_TENANT_KEY),
     _TENANT.value == names.TENANT_VALUE))
 
-# The hosts of `_AGGREGATE`: number of Pclouds, due, unopened.
+# The hosts of `_AGGREGATE`: number of Pclouds, due, unopened, for whom a host
+# stands in, maintenance.
 _PCLOUDS_OF_HOSTS = _with_type(
     sa.select(_MEMBER.host, sa.func.count(models.Aggregate.id.distinct()),
-              journal.is_due(_MEMBER.host), journal.is_unopened(_MEMBER.host))
+              journal.is_due(_MEMBER.host), journal.is_unopened(_MEMBER.host),
+              kept_rows.value_of(names.REPLACES_PREFIX, _MEMBER.host),
+              kept_rows.value_of(names.MAINTENANCE_PREFIX, _MEMBER.host))
     .join(models.AggregateHost, models.AggregateHost.host == _MEMBER.host)
     .join(models.Aggregate,
           models.Aggregate.id == models.AggregateHost.aggregate_id)

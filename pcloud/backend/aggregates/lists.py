@@ -11,6 +11,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
@@ -33,7 +34,7 @@ _SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER,
           names.MAINTENANCE_POLICY, names.PIN_BY_TENANTS, names.FILLING,
           *readings.RATIOS)
 _SHOWN_PREFIXES = tuple(map(_ends, (
-    names.REPLACES_PREFIX, names.FLAVORS_PREFIX, names.IMAGES_PREFIX)))
+    names.FLAVORS_PREFIX, names.IMAGES_PREFIX)))
 
 
 def index(
@@ -93,7 +94,7 @@ def read(
 ) -> tuple[list[rows.Aggregate], Mapping[str, int]]:
     """Return those Pclouds of a list that are still there, and the units.
 
-    Four queries. Of the keys of hosts the metadata have only whom a host
+    Five queries. Of what is kept of hosts the metadata have only whom a host
     stands in for.
 
     :param project_id: as `index`
@@ -108,12 +109,26 @@ def read(
         pools = pool_rows.units_by_id(context)
         hosts_of = rows.by_key(connection.execute(
             _select_hosts(ids, pools.keys())).all())
-    there = [rows.Aggregate(
-        head.id, head.uuid, head.name, hosts_of.get(head.id, frozenset()),
-        metadata_of[head.id]) for head in heads if head.id in metadata_of]
+        replaced = dict(connection.execute(_select_replaced()).all())
+    there = [_aggregate(head, hosts_of.get(head.id, frozenset()),
+                        metadata_of[head.id], replaced)
+             for head in heads if head.id in metadata_of]
     return [aggregate for aggregate in pcloud_rows.whole(there)
             if _may_see(aggregate.metadata, project_id)
             ], pool_rows.by_host(pools, hosts_of)
+
+
+def _aggregate(
+    head: rows.Head, hosts: frozenset[str], metadata: Mapping[str, str],
+    replaced: Mapping[str, str],
+) -> rows.Aggregate:
+    """Return an aggregate with those rows of the journal that are its own.
+
+    :param replaced: key and value of whom hosts of the cloud stand in for
+    """
+    return rows.Aggregate(head.id, head.uuid, head.name, hosts, {
+        **metadata, **{key: value for key, value in replaced.items()
+                       if key.removeprefix(names.REPLACES_PREFIX) in hosts}})
 
 
 def with_hosts(
@@ -121,12 +136,19 @@ def with_hosts(
 ) -> list[rows.Aggregate]:
     """Return Pclouds with all their hosts and metadata, by name.
 
-    Two queries.
+    Four queries. The metadata have what the journal keeps of the hosts.
 
     :param ids: the ids of the aggregates
     """
-    return rows.whole(context, pcloud_rows.is_whole,
-                      models.Aggregate.id.in_(ids))
+    return kept_rows.added(context, rows.whole(
+        context, pcloud_rows.is_whole, models.Aggregate.id.in_(ids)))
+
+
+def _select_replaced() -> sa.Select:
+    """Select all rows of whom hosts stand in for, which are few."""
+    row = models.AggregateMetadata
+    return sa.select(row.key, row.value).where(
+        kept_rows.has_prefix(row, names.REPLACES_PREFIX))
 
 
 def _select_hosts(ids: Collection[int], pools: Collection[int]) -> sa.Select:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read the maintenances of hosts of pools."""
+"""Read the maintenances of hosts of pools, which the journal keeps."""
 
 from collections.abc import Collection
 import dataclasses
@@ -11,6 +11,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud import names
 
 _POOLED = orm.aliased(models.AggregateHost)
@@ -47,15 +48,14 @@ def maintenances(
     :param flavor_id: the host flavor of the hosts to look for; None for any
     """
     row, pool = models.AggregateMetadata, models.Aggregate
+    prefix = names.MAINTENANCE_PREFIX
     statement = sa.select(
         _POOLED.host, pool.id, pool.uuid, pool.name, row.key, row.value,
-    ).select_from(row).join(pool, pool.id == row.aggregate_id).join(
-        _POOLED, sa.and_(
-            _POOLED.aggregate_id == pool.id,
-            row.key == sa.literal(names.MAINTENANCE_PREFIX).concat(
-                _POOLED.host)),
-    ).where(row.key.startswith(names.MAINTENANCE_PREFIX, autoescape=True),
-            pool.name.startswith(names.POOL_PREFIX, autoescape=True))
+    ).select_from(row).join(
+        _POOLED, _POOLED.host == kept_rows.host_of(row, prefix),
+    ).join(pool, pool.id == _POOLED.aggregate_id).where(
+        kept_rows.has_prefix(row, prefix),
+        pool.name.startswith(names.POOL_PREFIX, autoescape=True))
     if hosts is not None:
         statement = statement.where(row.key.in_(
             [names.MAINTENANCE_PREFIX + host for host in hosts]))

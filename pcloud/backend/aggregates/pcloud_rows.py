@@ -14,6 +14,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud import names
@@ -43,18 +44,25 @@ def whole(aggregates: Iterable[rows.Aggregate]) -> list[rows.Aggregate]:
 def find(
     context: nova_context.RequestContext, pcloud_id: str,
 ) -> rows.Aggregate | None:
-    """Return the aggregate of one whole Pcloud, or None (two queries).
+    """Return the aggregate of one whole Pcloud, or None.
+
+    Two queries for no Pcloud, else four: the metadata have what the journal
+    keeps of the Pcloud's hosts, and of where servers are to be moved.
 
     :param pcloud_id: any text; a text without the form of an id is no Pcloud,
         and not every database can be asked about every character
     """
     if not forms.is_uuid(pcloud_id):
         return None
-    aggregates = rows.whole(context, is_whole,
-                            models.Aggregate.name == names.pcloud(pcloud_id))
-    # Databases that compare without case find more than was asked for.
-    return next((aggregate for aggregate in aggregates
-                 if aggregate.metadata[names.ID] == pcloud_id), None)
+    # In one transaction, so that the answers agree.
+    with api_db.context_manager.reader.using(context):
+        aggregates = rows.whole(
+            context, is_whole,
+            models.Aggregate.name == names.pcloud(pcloud_id))
+        # Databases that compare without case find more than was asked for.
+        return next(iter(kept_rows.added(context, [
+            aggregate for aggregate in aggregates
+            if aggregate.metadata[names.ID] == pcloud_id])), None)
 
 
 def head(
@@ -155,8 +163,8 @@ def host_rows(
 ) -> HostRows | None:
     """Return what the rows of a Pcloud say of one host, or None.
 
-    One query, and two more queries when no name is spelled so. A host that was
-    added before the rows of nodes existed is not found.
+    One query, and two more queries when no name is spelled so. A host whose
+    row of the node is lost is not found.
 
     :param name: the owner's name for the host, in any letter case
     """
@@ -191,18 +199,13 @@ def _host_rows(
             state.aggregate_id == named.aggregate_id,
             state.key == sa.literal(names.STATE_PREFIX).concat(named.value)),
     ).join(
-        placed, sa.and_(
-            placed.aggregate_id == named.aggregate_id,
-            placed.key.startswith(names.NODE_PREFIX, autoescape=True),
-            placed.value == named.value),
+        member, member.aggregate_id == named.aggregate_id,
     ).join(
-        member, sa.and_(
-            member.aggregate_id == named.aggregate_id,
-            placed.key == sa.literal(names.NODE_PREFIX).concat(member.host)),
+        placed, sa.and_(
+            kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
+            placed.value == named.value),
     ).outerjoin(
-        drain, sa.and_(
-            drain.aggregate_id == named.aggregate_id,
-            drain.key == sa.literal(names.DRAIN_PREFIX).concat(named.value)),
+        drain, kept_rows.is_kept(drain, names.DRAIN_PREFIX, member.host),
     ).where(named.aggregate_id == aggregate_id, named.key == host_key)
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(statement).first()
@@ -221,20 +224,9 @@ def name_of(
         key = session.scalar(sa.select(named.key).where(
             named.aggregate_id == aggregate_id,
             named.key.startswith(names.HOST_PREFIX, autoescape=True),
-            placed.aggregate_id == aggregate_id,
-            placed.key == names.NODE_PREFIX + host,
+            kept_rows.is_kept(placed, names.NODE_PREFIX, sa.literal(host)),
             named.value == placed.value))
     return None if key is None else key.removeprefix(names.HOST_PREFIX)
-
-
-def value(
-    context: nova_context.RequestContext, aggregate_id: int, key: str,
-) -> str | None:
-    """Return a metadata value of a Pcloud (one query)."""
-    row = models.AggregateMetadata
-    with api_db.context_manager.reader.using(context) as session:
-        return session.scalar(sa.select(row.value).where(
-            row.aggregate_id == aggregate_id, row.key == key))
 
 
 def is_unplaced(
@@ -242,12 +234,10 @@ def is_unplaced(
 ) -> bool:
     """Whether a Pcloud has a host without a row of the host's node.
 
-    One query. Such a host was added before the rows of nodes existed.
+    One query. Somebody has deleted the row by hand.
     """
-    row, member = models.AggregateMetadata, models.AggregateHost
-    placed = sa.exists().where(
-        row.aggregate_id == member.aggregate_id,
-        row.key == sa.literal(names.NODE_PREFIX).concat(member.host))
+    member = models.AggregateHost
+    placed = kept_rows.value_of(names.NODE_PREFIX, member.host).is_not(None)
     with api_db.context_manager.reader.using(context) as session:
         return session.scalar(sa.select(sa.exists().where(
             member.aggregate_id == aggregate_id, sa.not_(placed))))
@@ -340,13 +330,11 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
     ).join(
         member, member.aggregate_id == _OWNER.aggregate_id,
     ).outerjoin(
-        replaces, sa.and_(
-            replaces.aggregate_id == member.aggregate_id,
-            replaces.key == sa.literal(names.REPLACES_PREFIX).concat(
-                member.host)),
+        replaces,
+        kept_rows.is_kept(replaces, names.REPLACES_PREFIX, member.host),
     ).outerjoin(
         replaced, sa.and_(
-            replaced.aggregate_id == replaces.aggregate_id,
+            replaced.aggregate_id == member.aggregate_id,
             replaces.value.startswith(
                 maintenance_policies.STANDS_IN, autoescape=True),
             replaced.host == sa.func.substr(

@@ -221,7 +221,7 @@ def of_hosts(
 ) -> list[rows.Aggregate]:
     """Return the whole pools of any of `hosts`, each with only `hosts`.
 
-    Two queries. The metadata have the maintenances of `hosts` alone.
+    Two queries.
     """
     if not hosts:
         return []
@@ -230,11 +230,7 @@ def of_hosts(
         found = session.execute(sa.select(
             pool.id, pool.uuid, pool.name, row.key, row.value,
         ).join(row, row.aggregate_id == pool.id).where(
-            pool.name.startswith(names.POOL_PREFIX, autoescape=True),
-            sa.or_(sa.not_(row.key.startswith(
-                names.MAINTENANCE_PREFIX, autoescape=True)),
-                row.key.in_([names.MAINTENANCE_PREFIX + host
-                             for host in hosts])))).all()
+            pool.name.startswith(names.POOL_PREFIX, autoescape=True))).all()
         hosts_of = _among(session, {each.id for each in found}, hosts)
     heads = sorted({each[:3] for each in found}, key=lambda head: head[2])
     pools = rows.assemble(

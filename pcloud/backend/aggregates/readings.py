@@ -30,13 +30,14 @@ def ratio(metadata: Mapping[str, str], key: str) -> float | None:
     return _read(metadata, key, ratios.of_pcloud)
 
 
-def own_ratios(metadata: Mapping[str, str], node: str) -> dict[str, float]:
+def own_ratios(metadata: Mapping[str, str], host: str) -> dict[str, float]:
     """Return the own ratios of a host, as far as a Pcloud has kept them.
 
-    :param node: the hypervisor hostname
+    :param metadata: with the journal's rows of the host
+    :param host: the service host
     :returns: ratios by `RATIOS`; none when the ratios cannot be read
     """
-    own = _read(metadata, names.OWN_PREFIX + node, ratios.OwnRatios.read)
+    own = _read(metadata, names.OWN_PREFIX + host, ratios.OwnRatios.read)
     if own is None:
         return {}
     return {name: ratio for name, ratio in zip(RATIOS, (own.cpu, own.ram))

@@ -106,6 +106,14 @@ def assemble(
         for id_, uuid, name in heads]
 
 
+def with_metadata(
+    aggregate: Aggregate, more: Mapping[str, str],
+) -> Aggregate:
+    """Return an aggregate with more metadata."""
+    return dataclasses.replace(
+        aggregate, metadata={**aggregate.metadata, **more})
+
+
 def by_key(
     pairs: Iterable[tuple[_Key, str]],
 ) -> dict[_Key, frozenset[str]]:

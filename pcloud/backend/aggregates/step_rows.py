@@ -8,12 +8,12 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud import names
 
-# Of what something may be due.
-_WISHES = (names.DRAIN_PREFIX, names.REACTION_PREFIX, names.REPLACES_PREFIX,
-           names.REBALANCE_PREFIX)
+# Of which hosts something may be due.
+_WISHES = (names.DRAIN_PREFIX, names.REACTION_PREFIX, names.REPLACES_PREFIX)
 
 
 def draining(
@@ -21,92 +21,93 @@ def draining(
 ) -> list[pcloud_rows.HostRows]:
     """Return the hosts of a Pcloud with a drain, by the owner's names.
 
-    One query without a drain, three queries else. The drains are as written,
-    right or not.
+    One query. The drains are as written, right or not.
     """
-    drains = names.drains(_with_prefixes(
-        context, aggregate_id, names.DRAIN_PREFIX))
-    if not drains:
-        return []
+    named, state, placed, drain = (
+        orm.aliased(models.AggregateMetadata) for _ in range(4))
     member = models.AggregateHost
+    statement = sa.select(
+        named.key, placed.value, member.host, state.value, drain.value,
+    ).select_from(member).join(
+        drain, kept_rows.is_kept(drain, names.DRAIN_PREFIX, member.host),
+    ).join(
+        placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
+    ).join(
+        state, sa.and_(
+            state.aggregate_id == member.aggregate_id,
+            state.key == sa.literal(names.STATE_PREFIX).concat(placed.value)),
+    ).join(
+        named, sa.and_(
+            named.aggregate_id == member.aggregate_id,
+            named.key.startswith(names.HOST_PREFIX, autoescape=True),
+            named.value == placed.value),
+    ).where(member.aggregate_id == aggregate_id)
     with api_db.context_manager.reader.using(context) as session:
-        metadata = _with_prefixes(
-            context, aggregate_id, names.HOST_PREFIX, names.STATE_PREFIX,
-            names.NODE_PREFIX)
-        members = frozenset(session.scalars(sa.select(member.host).where(
-            member.aggregate_id == aggregate_id)))
-    states = names.states(metadata)
-    host_of = {node: host for host, node in names.nodes(metadata).items()
-               if host in members}
-    return [
-        pcloud_rows.HostRows(
-            name, node, host_of[node], states[node], drains[node])
-        for name, node in sorted(names.hosts(metadata).items())
-        if node in drains and node in states and node in host_of]
+        return sorted((
+            pcloud_rows.HostRows(key.removeprefix(names.HOST_PREFIX), *others)
+            for key, *others in session.execute(statement)),
+            key=lambda row: row.name)
 
 
 def wishes(
-    context: nova_context.RequestContext, aggregate_id: int,
+    context: nova_context.RequestContext, aggregate_id: int, pcloud_id: str,
 ) -> dict[str, str]:
-    """Return the metadata of drains, maintenances and rebalances.
+    """Return the rows of drains, maintenances and rebalances of a Pcloud.
 
     That is of reactions to maintenances, and of hosts that have joined for
-    one. One query. The values are as written, right or not.
+    one. Two queries. The values are as written, right or not.
     """
-    return _with_prefixes(context, aggregate_id, *_WISHES)
+    with api_db.context_manager.reader.using(context) as session:
+        return {key: value for _, key, value in session.execute(
+            kept_rows.of_members([aggregate_id], _WISHES))} | dict(
+                session.execute(kept_rows.moves_of(pcloud_id)).all())
 
 
 def rebalance(
-    context: nova_context.RequestContext, aggregate_id: int,
+    context: nova_context.RequestContext, pcloud_id: str,
 ) -> dict[str, str]:
     """Return ``server uuid -> where to move the server`` (one query).
 
     The values are as written, right or not.
     """
-    return names.rebalance(_with_prefixes(
-        context, aggregate_id, names.REBALANCE_PREFIX))
+    with api_db.context_manager.reader.using(context) as session:
+        return names.rebalance(dict(session.execute(
+            kept_rows.moves_of(pcloud_id)).all()))
 
 
 def with_steps(context: nova_context.RequestContext) -> list[str]:
     """Return the ids of the Pclouds for whose hosts something may be due.
 
     A Pcloud with `wishes`, or with a maintenance policy and a host in or
-    before a maintenance. Two queries.
+    before a maintenance. One query.
     """
-    id_, kept = (orm.aliased(models.AggregateMetadata) for _ in range(2))
-    of_hosts = sa.select(id_.value).distinct().where(
-        id_.key == names.ID, id_.aggregate_id == kept.aggregate_id,
-        sa.or_(*(kept.key.startswith(prefix, autoescape=True)
-                 for prefix in _WISHES)))
+    id_, policy = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    reacting = _with_kept(names.MAINTENANCE_PREFIX, id_).join(
+        policy, sa.and_(policy.aggregate_id == id_.aggregate_id,
+                        policy.key == names.MAINTENANCE_POLICY))
     with api_db.context_manager.reader.using(context) as session:
-        return sorted({*session.scalars(of_hosts),
-                       *session.scalars(_reacting())})
+        return sorted(session.scalars(sa.union(
+            *(_with_kept(prefix, id_) for prefix in _WISHES), reacting,
+            kept_rows.rebalanced())))
 
 
-def _reacting() -> sa.Select:
-    """Select the ids of Pclouds with a policy and a host with a maintenance.
+def _with_kept(
+    prefix: str, id_: type[models.AggregateMetadata],
+) -> sa.Select:
+    """Select the ids of the Pclouds with a host of which a row is kept.
 
-    There are few maintenances, so they come first.
+    There are few such rows, so they come first.
+
+    :param id_: an alias of the rows with the ids
     """
-    id_, policy, announced = (
-        orm.aliased(models.AggregateMetadata) for _ in range(3))
-    pooled, member = (orm.aliased(models.AggregateHost) for _ in range(2))
-    return sa.select(id_.value).distinct().select_from(announced).join(
-        pooled, sa.and_(
-            pooled.aggregate_id == announced.aggregate_id,
-            announced.key == sa.literal(names.MAINTENANCE_PREFIX).concat(
-                pooled.host)),
-    ).join(
-        member, sa.and_(member.host == pooled.host,
-                        member.aggregate_id != pooled.aggregate_id),
-    ).join(
-        policy, sa.and_(policy.aggregate_id == member.aggregate_id,
-                        policy.key == names.MAINTENANCE_POLICY),
+    kept = orm.aliased(models.AggregateMetadata)
+    member = models.AggregateHost
+    return sa.select(id_.value).select_from(kept).join(
+        member, member.host == kept_rows.host_of(kept, prefix),
     ).join(
         id_, sa.and_(id_.aggregate_id == member.aggregate_id,
                      id_.key == names.ID),
-    ).where(announced.key.startswith(
-        names.MAINTENANCE_PREFIX, autoescape=True))
+    ).where(kept_rows.has_prefix(kept, prefix))
 
 
 def every_drain(
@@ -115,37 +116,19 @@ def every_drain(
     """Return the state and the drain of each host with a drain.
 
     One query, which reads a row for each drain. Both are as written, right or
-    not; metadata of a host that is not in the Pcloud are left out.
+    not; rows of a host that is in no Pcloud are left out.
     """
     drain, state, placed = (
         orm.aliased(models.AggregateMetadata) for _ in range(3))
     member = models.AggregateHost
-    node = sa.func.substr(drain.key, len(names.DRAIN_PREFIX) + 1)
     statement = sa.select(state.value, drain.value).select_from(drain).join(
+        member, member.host == kept_rows.host_of(drain, names.DRAIN_PREFIX),
+    ).join(
+        placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
+    ).join(
         state, sa.and_(
-            state.aggregate_id == drain.aggregate_id,
-            state.key == sa.literal(names.STATE_PREFIX).concat(node)),
-    ).join(
-        placed, sa.and_(
-            placed.aggregate_id == drain.aggregate_id,
-            placed.key.startswith(names.NODE_PREFIX, autoescape=True),
-            placed.value == node),
-    ).join(
-        member, sa.and_(
-            member.aggregate_id == drain.aggregate_id,
-            placed.key == sa.literal(names.NODE_PREFIX).concat(member.host)),
-    ).where(drain.key.startswith(names.DRAIN_PREFIX, autoescape=True))
+            state.aggregate_id == member.aggregate_id,
+            state.key == sa.literal(names.STATE_PREFIX).concat(placed.value)),
+    ).where(kept_rows.has_prefix(drain, names.DRAIN_PREFIX))
     with api_db.context_manager.reader.using(context) as session:
         return [(row[0], row[1]) for row in session.execute(statement)]
-
-
-def _with_prefixes(
-    context: nova_context.RequestContext, aggregate_id: int, *prefixes: str,
-) -> dict[str, str]:
-    """Return the metadata with certain prefixes (one query)."""
-    row = models.AggregateMetadata
-    with api_db.context_manager.reader.using(context) as session:
-        return dict(session.execute(sa.select(row.key, row.value).where(
-            row.aggregate_id == aggregate_id,
-            sa.or_(*(row.key.startswith(prefix, autoescape=True)
-                     for prefix in prefixes)))).all())

@@ -76,6 +76,10 @@ class Released(record.Record):
     project: str = dataclasses.field(metadata=record.TEXT)
 
 
+# The anchor of repairs of rows whose aggregate is gone.
+REPAIR_ANCHOR = 'repair'
+
+
 def pcloud_anchor(pcloud_id: str) -> str:
     """Return the anchor of the changes of a Pcloud."""
     return f'pcloud:{pcloud_id}'

@@ -14,6 +14,7 @@ from sqlalchemy import orm
 from pcloud.backend.changes import due
 from pcloud import exception
 from pcloud import names
+from pcloud.rules.moving import maintenance_policies
 
 _AGGREGATE = models.Aggregate
 _MEMBER = models.AggregateHost
@@ -26,6 +27,10 @@ class Again(Exception):
 
 class Rows:
     """Writes rows in the transaction of one change.
+
+    Where an id of an aggregate is asked for together with metadata keys, the
+    keys of the journal are looked for and written in the journal, see
+    `names.is_of_journal`, and only all other keys in the aggregate.
 
     :ivar mark: the mark of the present attempt of the change
     :ivar before: ``journal key of an anchor -> newest mark before the change``
@@ -129,19 +134,15 @@ class Rows:
 
     def insert(
         self, aggregate_id: int, metadata: Mapping[str, str],
-        in_journal: Mapping[str, str] | None = None,
     ) -> None:
         """Write new metadata keys (one statement).
 
-        :param in_journal: new keys of the journal; None for no such keys
         :raises: `exception.KeyTaken` when a key exists, also in another letter
             case where the database compares without case;
             `exception.AggregateGone`
         """
-        rows = [{'aggregate_id': id_, 'key': key, 'value': value}
-                for id_, its in ((aggregate_id, metadata),
-                                 (self._journal_id, in_journal or {}))
-                for key, value in its.items()]
+        rows = [{'aggregate_id': self._home(aggregate_id, key), 'key': key,
+                 'value': value} for key, value in metadata.items()]
         if not rows:
             return
         try:
@@ -150,6 +151,21 @@ class Rows:
             raise exception.KeyTaken() from error
         except db_exc.DBReferenceError as error:
             raise exception.AggregateGone() from error
+
+    def _home(self, aggregate_id: int, key: str) -> int:
+        """Return the id of the aggregate that has a key."""
+        return self._journal_id if names.is_of_journal(key) else aggregate_id
+
+    def _are(
+        self, aggregate_id: int, keys: Collection[str],
+    ) -> sa.ColumnElement[bool]:
+        """Return the condition that a row has one of some keys."""
+        keys_of: dict[int, list[str]] = {}
+        for key in keys:
+            keys_of.setdefault(self._home(aggregate_id, key), []).append(key)
+        return sa.or_(sa.false(), *(
+            sa.and_(_ROW.aggregate_id == id_, _ROW.key.in_(its))
+            for id_, its in keys_of.items()))
 
     def set(
         self, aggregate_id: int, metadata: Mapping[str, str | None],
@@ -162,8 +178,7 @@ class Rows:
     def has(self, aggregate_id: int, key: str, value: str) -> bool:
         """Whether a metadata key has a certain value."""
         return self._session.scalar(sa.select(sa.exists().where(
-            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
-            _ROW.value == value)))
+            self._are(aggregate_id, [key]), _ROW.value == value)))
 
     def exchange(
         self, aggregate_id: int, key: str, value: str,
@@ -173,20 +188,22 @@ class Rows:
         :returns: False when the key does not exist
         """
         return self._session.execute(sa.update(_ROW).where(
-            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
+            self._are(aggregate_id, [key]),
         ).values(value=value)).rowcount == 1
 
     def drop(self, aggregate_id: int, keys: Collection[str]) -> int:
         """Delete metadata keys; return the number of deleted keys."""
         return self._session.execute(sa.delete(_ROW).where(
-            _ROW.aggregate_id == aggregate_id,
-            _ROW.key.in_(list(keys)))).rowcount
+            self._are(aggregate_id, keys))).rowcount
 
     def drop_if(self, aggregate_id: int, key: str, value: str) -> bool:
         """Delete a metadata key if it has a certain value."""
         return self._session.execute(sa.delete(_ROW).where(
-            _ROW.aggregate_id == aggregate_id, _ROW.key == key,
-            _ROW.value == value)).rowcount == 1
+            self._are(aggregate_id, [key]), _ROW.value == value)).rowcount == 1
+
+    def drop_kept(self, key: str, value: str) -> bool:
+        """Delete a key of the journal if the key has a certain value."""
+        return self.drop_if(self._journal_id, key, value)
 
     def drop_prefixes(
         self, aggregate_id: int, prefixes: Collection[str],
@@ -198,68 +215,69 @@ class Rows:
                                  for prefix in prefixes))))
 
     def free_name(
-        self, aggregate_id: int, name: str, keys: Collection[str],
-        values: Mapping[str, str], in_journal: Collection[str],
+        self, aggregate_id: int, name: str, host: str, node: str,
     ) -> bool:
         """Make sure that a host's name and rows are free in a Pcloud.
 
         A name whose host has left the Pcloud, for example because Nova has
         deleted the host's compute service, is free. The rows that such a host
-        has left are deleted, also when it is the host that is to join.
+        has left are deleted, also when it is the host that is to join; so is
+        what says that another host of the Pcloud stands in for it.
 
         :param name: the owner's name for the host, in any letter case
-        :param keys: the metadata keys of the host that is to have the name
-        :param values: ``prefix of metadata keys -> value`` of further rows of
-            this host
-        :param in_journal: the keys of this host in the journal
+        :param host: the service host that is to have the name
+        :param node: the hypervisor hostname of this host
         :returns: False when a host of the Pcloud has the name
         :raises: `exception.Conflict` as `nodes`
         """
         wanted = names.host_key(name).lower()
-        here = sa.and_(_ROW.aggregate_id == aggregate_id, sa.or_(
-            _ROW.key.in_(list(keys)), sa.func.lower(_ROW.key) == wanted,
-            *(sa.and_(_ROW.key.startswith(prefix, autoescape=True),
-                      _ROW.value == value)
-              for prefix, value in values.items())))
-        found = self._session.execute(
-            sa.select(_ROW.key, _ROW.value, _ROW.aggregate_id).where(sa.or_(
-                here, sa.and_(_ROW.aggregate_id == self._journal_id,
-                              _ROW.key.in_(list(in_journal)))))).all()
-        outlived = [row.key for row in found
-                    if row.aggregate_id == self._journal_id]
-        found = [row for row in found if row.aggregate_id == aggregate_id]
+        found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
+            sa.or_(
+                self._are(aggregate_id, [
+                    names.state_key(node), *names.kept_keys(host),
+                    names.unopened_key(host), names.released_key(host)]),
+                sa.and_(_ROW.aggregate_id == aggregate_id, sa.or_(
+                    sa.func.lower(_ROW.key) == wanted,
+                    sa.and_(_ROW.key.startswith(
+                        names.HOST_PREFIX, autoescape=True),
+                        _ROW.value == node)))))).all()
         named = [row for row in found if row.key.lower() == wanted]
         if named and not self.nodes(aggregate_id).isdisjoint(
                 row.value for row in named):
             return False
         # To delete nothing would lock a gap, and hold up other changes.
-        left = [row.key for row in found
-                if row.key in keys or row in named or any(
-                    row.key.startswith(prefix) and row.value == value
-                    for prefix, value in values.items())]
+        left = [row.key for row in found] + self._stand_ins(
+            aggregate_id, host)
         if left:
             self.drop(aggregate_id, left)
-        self.unmark(outlived)
         return True
+
+    def _stand_ins(self, aggregate_id: int, host: str) -> list[str]:
+        """Return the keys of hosts of a Pcloud that stand in for a host."""
+        text = maintenance_policies.StandIn(host=host).text()
+        found = self._session.scalars(sa.select(_ROW.key).where(
+            _ROW.aggregate_id == self._journal_id,
+            _ROW.key.startswith(names.REPLACES_PREFIX, autoescape=True),
+            _ROW.value == text)).all()
+        if not found:
+            return []
+        members = self.members(aggregate_id)
+        return [key for key in found
+                if key.removeprefix(names.REPLACES_PREFIX) in members]
 
     def nodes(self, aggregate_id: int) -> frozenset[str]:
         """Return the hypervisor hostnames of the hosts of a Pcloud.
 
         :raises: `exception.Conflict` when the row of a host's node is lost
         """
-        node_of = names.nodes(dict(self._session.execute(
-            sa.select(_ROW.key, _ROW.value).where(
-                _ROW.aggregate_id == aggregate_id,
-                _ROW.key.startswith(names.NODE_PREFIX, autoescape=True))
-        ).all()))
-        try:
-            return frozenset(
-                node_of[host] for host in self.members(aggregate_id))
-        except KeyError as error:
+        members = self.members(aggregate_id)
+        node_of = names.nodes(self.values(
+            aggregate_id, list(map(names.node_key, members))))
+        if len(node_of) < len(members):
             raise exception.Conflict(
                 'The rows of the Pcloud lack the node of a host; an '
-                'administrator has to run pcloud-manage audit --fix first.'
-            ) from error
+                'administrator has to run pcloud-manage audit --fix first.')
+        return frozenset(node_of.values())
 
     def members(self, aggregate_id: int) -> list[str]:
         """Return the hosts of an aggregate, within the transaction."""
@@ -273,30 +291,23 @@ class Rows:
             _MEMBER.aggregate_id == aggregate_id, _MEMBER.host == host)).all()
 
     def metadata(self, aggregate_id: int) -> dict[str, str]:
-        """Return the metadata of an aggregate, within the transaction."""
+        """Return the metadata of an aggregate, within the transaction.
+
+        Nothing of the journal is among the metadata.
+        """
         return dict(self._session.execute(
             sa.select(_ROW.key, _ROW.value).where(
                 _ROW.aggregate_id == aggregate_id)).all())
 
     def values(
         self, aggregate_id: int, keys: Collection[str],
-        in_journal: Collection[str] = (),
     ) -> dict[str, str]:
-        """Return some metadata of an aggregate, within the transaction.
-
-        :param in_journal: keys of the journal to return too
-        """
-        is_wanted = sa.and_(
-            _ROW.aggregate_id == aggregate_id, _ROW.key.in_(list(keys)))
-        if in_journal:
-            is_wanted = sa.or_(is_wanted, sa.and_(
-                _ROW.aggregate_id == self._journal_id,
-                _ROW.key.in_(list(in_journal))))
+        """Return some metadata of an aggregate, within the transaction."""
         found = dict(self._session.execute(
-            sa.select(_ROW.key, _ROW.value).where(is_wanted)).all())
+            sa.select(_ROW.key, _ROW.value).where(
+                self._are(aggregate_id, keys))).all())
         # Databases that compare without case find other keys too.
-        return {key: found[key] for key in (*keys, *in_journal)
-                if key in found}
+        return {key: found[key] for key in keys if key in found}
 
     def journal_has(self, key: str, value: str) -> bool:
         """Whether a key of the journal has a certain value."""

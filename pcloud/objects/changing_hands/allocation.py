@@ -33,7 +33,7 @@ from oslo_config import cfg
 from oslo_log import log as logging
 import tenacity
 
-from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
@@ -332,19 +332,15 @@ def _join(
     try:
         rows = {names.host_key(added.name): node, names.node_key(host): node,
                 names.state_key(node): added.state or access.DISABLED}
+        # Nobody can have been told of a host that was never open.
+        if added.state != access.ENABLED:
+            rows[names.unopened_key(host)] = pcloud.id
         if added.replaces is not None:
             rows[names.replaces_key(host)] = maintenance_policies.StandIn(
                 host=added.replaces).text()
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
-        if not written.free_name(aggregate_id, added.name, [
-                *rows, names.drain_key(node),
-                *names.keys_of_maintenance(host),
-                names.own_ratios_key(node)], {
-                names.HOST_PREFIX: node,
-                names.REPLACES_PREFIX:
-                maintenance_policies.StandIn(host=host).text()},
-                [names.unopened_key(host), names.released_key(host)]):
+        if not written.free_name(aggregate_id, added.name, host, node):
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
         written.join(aggregate_id, host)
@@ -355,10 +351,7 @@ def _join(
     except exception.NameTooLong:
         # The owner may not see the names.
         raise Lost('its names have become too long', host)
-    # Nobody can have been told of a host that was never open.
-    written.insert(aggregate_id, rows, {
-        names.unopened_key(host): pcloud.id
-    } if added.state != access.ENABLED else {})
+    written.insert(aggregate_id, rows)
 
 
 def _check_alone(
@@ -370,7 +363,7 @@ def _check_alone(
     :raises: `Lost`, `exception.PcloudNotFound`
     """
     closed_names = {aggregate.name for aggregate
-                    in isolation.closed_of(context, host)}
+                    in closed_rows.closed_of(context, host)}
     pool = names.pool(flavor_id or '')
     if names.pcloud(pcloud.id) not in closed_names:
         raise exception.PcloudNotFound(pcloud=pcloud.id)

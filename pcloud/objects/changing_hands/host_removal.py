@@ -120,10 +120,9 @@ def _take_away(
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
     unopened, released = (names.unopened_key(host.compute.host),
                           names.released_key(host.compute.host))
-    there = written.values(aggregate.id, [
-        names.own_ratios_key(node),
-        names.reaction_key(host.compute.host)], [unopened, released])
-    own = readings.own_ratios(there, node)
+    kept = names.kept_keys(host.compute.host)
+    there = written.values(aggregate.id, [*kept, unopened, released])
+    own = readings.own_ratios(there, host.compute.host)
     settles = there.get(unopened) != pcloud.id
     what = due.fitting(due.Due(
         written.mark, provider=host.node.uuid, origin=aggregate.uuid,
@@ -144,10 +143,8 @@ def _take_away(
         raise exception.HostChanged(name=host.name)
     if names.reaction_key(host.compute.host) in there:
         replacements.end(written, aggregate.id, host.compute.host)
-    written.drop(aggregate.id, [
-        names.node_key(host.compute.host), names.drain_key(node),
-        names.own_ratios_key(node),
-        *names.keys_of_maintenance(host.compute.host)])
+    # To delete nothing would lock a gap, and hold up other changes.
+    written.unmark([key for key in kept if key in there])
     if not written.leave(aggregate.id, [host.compute.host]):
         raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
     return what

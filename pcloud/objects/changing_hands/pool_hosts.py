@@ -122,10 +122,8 @@ def _check_names(compute: computes.Compute) -> None:
 
     :raises: `exception.NameTooLong`
     """
-    names.node_key(compute.host)
     names.maintenance_key(compute.host)
     names.state_key(compute.node.hypervisor_hostname)
-    names.own_ratios_key(compute.node.hypervisor_hostname)
 
 
 def _entered(

@@ -154,11 +154,11 @@ def _ids(form: str, what: str) -> Check:
                  f'{what} with commas between, as an update writes them')
 
 
-def _check_own_ratios(node: str, value: str) -> None:
-    if not node:
+def _check_own_ratios(host: str, value: str) -> None:
+    if not host:
         raise exception.InvalidValue(
             f'Metadata key {names.OWN_PREFIX}', value,
-            'about a hypervisor hostname')
+            'about a service host')
     ratios.OwnRatios.read(value)
 
 
@@ -170,11 +170,12 @@ def _check_due(host: str, value: str) -> None:
             'host is empty, and audit finds what is left to do')
 
 
-def _check_rebalance(server: str, value: str) -> None:
-    if not forms.is_uuid(server):
+def _check_rebalance(move: str, value: str) -> None:
+    if not all(map(forms.is_uuid, move.partition(':')[::2])):
         raise exception.InvalidValue(
-            f'Metadata key {names.REBALANCE_PREFIX + server}', value,
-            'about the uuid of a server')
+            f'Metadata key {names.REBALANCE_PREFIX + move}', value,
+            'about the id of a Pcloud and the uuid of a server, with a colon '
+            'between')
     assignments.Assignment.read(value)
 
 

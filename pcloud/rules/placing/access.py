@@ -79,6 +79,8 @@ class Pcloud:
         likewise `images`
     :ivar pin: the owner's name of the only host for a server, None where the
         server may have any host
+    :ivar maintenances: ``service host -> maintenance`` of the hosts with one,
+        as written
     """
 
     id: str
@@ -95,6 +97,7 @@ class Pcloud:
     flavors: frozenset[str] | None = None
     images: frozenset[str] | None = None
     pin: str | None = None
+    maintenances: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def state(text: str | None) -> str | None:

@@ -52,9 +52,8 @@ class RebootFilter(base.ListFilter):
         if not days:
             return host_states
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
-        dates = host_attributes.values(host_states, attributes.REBOOT)
         hosts = [host_state for host_state, date
-                 in zip(host_states, dates, strict=True)
+                 in zip(host_states, _dates(host_states, spec), strict=True)
                  if not attributes.reboots_within(date, moment, span)]
         if not hosts:
             raise exception.HostsRefused(
@@ -73,4 +72,12 @@ class RebootFilter(base.ListFilter):
             reasons.open_to_all(f'it is rebooted within {days} days',
                                 f'at {date:%Y-%m-%dT%H:%M:%SZ}')
             if attributes.reboots_within(date, moment, span) else None
-            for date in host_attributes.values(host_states, attributes.REBOOT)]
+            for date in _dates(host_states, spec)]
+
+
+def _dates(
+    host_states: Sequence[host_manager.HostState], spec: objects.RequestSpec,
+) -> list[datetime.datetime | None]:
+    """Return the date of the next reboot of each host."""
+    of_hosts, dates = host_attributes.reboots(host_states, spec)
+    return [dates[kind] for kind in of_hosts]

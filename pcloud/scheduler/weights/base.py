@@ -203,10 +203,17 @@ class AttributeWeigher(ScoreWeigher):
         spec: objects.RequestSpec,
     ) -> list[float]:
         """Return the score of each host's value."""
-        kinds, values = host_attributes.grouped(host_states, self.attribute)
+        kinds, values = self.grouped(host_states, spec)
         return among_equals(
             host_states, spec, kinds, lambda some, counts: self.value_scores(
                 [values[kind] for kind in some], counts))
+
+    def grouped(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> tuple[list[int], list[Any]]:
+        """Return the values of hosts, as `host_attributes.grouped`."""
+        return host_attributes.grouped(host_states, self.attribute)
 
     @abc.abstractmethod
     def value_scores(

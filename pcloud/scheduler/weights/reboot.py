@@ -2,9 +2,14 @@
 
 """Weigh hosts by the date of the next reboot."""
 
+# Nova's objects are registered when its services start, perhaps after us.
+from __future__ import annotations
+
 from collections.abc import Sequence
 import datetime
 
+from nova import objects
+from nova.scheduler import host_manager
 from oslo_config import cfg
 
 from pcloud.rules.placing import attributes
@@ -34,6 +39,13 @@ class RebootWeigher(base.AttributeWeigher):
 
     attribute = attributes.REBOOT
     option = 'reboot_weight_multiplier'
+
+    def grouped(
+        self, host_states: Sequence[host_manager.HostState],
+        spec: objects.RequestSpec,
+    ) -> tuple[list[int], list[datetime.datetime | None]]:
+        """Return the dates of hosts, with maintenances to come."""
+        return host_attributes.reboots(host_states, spec)
 
     def value_scores(
         self, values: list[datetime.datetime | None], counts: Sequence[int],

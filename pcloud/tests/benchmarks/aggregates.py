@@ -60,14 +60,20 @@ def aggregates(
     made += [bulk.pool(f'flavor-{number}', hosts[number::_POOLS])
              for number in range(_POOLS)]
     ratios = _OWN if kept == RATIOS else {}
-    return made + [
+    pclouds = [
         bulk.pcloud(uuid.uuid4().hex, hosts[start:start + of_pcloud], ratios)
         for start in range(0, len(hosts), of_pcloud)]
+    return [*made, *pclouds, bulk.journal(pclouds)]
 
 
 def joined(made: Sequence[bulk.Aggregate]) -> int:
     """Return the rows that Nova's join of hosts and metadata returns."""
-    return sum(len(each.hosts) * len(each.metadata) for each in made)
+    return sum(map(_joined, made))
+
+
+def _joined(each: bulk.Aggregate) -> int:
+    # An aggregate without hosts has a row for each key.
+    return max(1, len(each.hosts)) * len(each.metadata)
 
 
 def by_key(made: Sequence[bulk.Aggregate]) -> dict[str, int]:
@@ -76,11 +82,13 @@ def by_key(made: Sequence[bulk.Aggregate]) -> dict[str, int]:
     for each in made:
         for key in each.metadata:
             sort = _sort(each.name, key)
-            found[sort] = found.get(sort, 0) + len(each.hosts)
+            found[sort] = found.get(sort, 0) + max(1, len(each.hosts))
     return found
 
 
 def _sort(name: str, key: str) -> str:
+    if name == names.JOURNAL:
+        return 'the journal'
     if not name.startswith(names.PREFIX):
         return 'others'
     if name.startswith(names.POOL_PREFIX):

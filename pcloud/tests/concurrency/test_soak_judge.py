@@ -106,8 +106,7 @@ class HostsTest(testtools.TestCase):
     def test_whole(self):
         self.assertEqual({'web': 'enabled'}, self._hosts({'h'}, {
             'pcloud:host:Web': 'h.hv.example.org',
-            'pcloud:host_state:h.hv.example.org': 'enabled',
-            'pcloud:node:h': 'h.hv.example.org'}))
+            'pcloud:host_state:h.hv.example.org': 'enabled'}))
 
     def test_half(self):
         name = {'pcloud:host:Web': 'h.hv.example.org'}

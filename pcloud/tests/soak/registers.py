@@ -19,7 +19,6 @@ HALF = 'half-made: '
 # The state of a drained host that leaves as soon as it is empty.
 LEAVING = 'leaving'
 STATES = ('enabled', 'disabled', LEAVING)
-_DRAIN = 'pcloud:drain:'
 _HOST, _STATE = 'pcloud:host:', 'pcloud:host_state:'
 _TENANT, _ATTRIBUTE, _QUOTA = 'pcloud:', 'pcloud:attr:', 'pcloud:quota:units'
 _RATIOS = ('cpu_allocation_ratio', 'ram_allocation_ratio')
@@ -112,7 +111,8 @@ def hosts(aggregate: rows.Aggregate) -> dict[str, str]:
     states = {key.removeprefix(_STATE): value
               for key, value in metadata.items() if key.startswith(_STATE)}
     states |= {node: LEAVING for node, state in states.items()
-               if (drain := draining.of(state, metadata.get(_DRAIN + node)))
+               if (drain := draining.of(state, metadata.get(
+                   rows.DRAIN + node.removesuffix(bulk.NODE_SUFFIX))))
                and drain.release}
     members = {host + bulk.NODE_SUFFIX for host in aggregate.hosts}
     found = {}

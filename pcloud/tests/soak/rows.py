@@ -25,6 +25,7 @@ POLICY = 'Pcloud:policy:'
 CLOSED = ("a.name LIKE 'Pcloud:%%' AND a.name NOT LIKE 'Pcloud:policy:%%' "
           "AND a.name NOT LIKE 'Pcloud:attribute:%%'")
 JOURNAL = 'pcloud-journal'
+DRAIN = 'pcloud:drain:'
 _DUE = 'pcloud:due:'
 _LONGEST_TRANSACTION = 300
 # MariaDB renews the list of transactions only after a tenth of a second
@@ -95,7 +96,7 @@ class Reader:
 
     def aggregates_now(self, where: str, values: object = None,
                        ) -> list[Aggregate]:
-        """Return aggregates, within a `moment`.
+        """Return aggregates with the drains of hosts, within a `moment`.
 
         :param where: a condition on the table ``a``
         """
@@ -115,6 +116,14 @@ class Reader:
                 'SELECT x.aggregate_id, x.key, x.value '
                 f'FROM aggregate_metadata x {joined}', values):
             metadata[number][key] = value
+        drains = dict(self.query(
+            'SELECT x.key, x.value FROM aggregate_metadata x JOIN aggregates '
+            'a ON a.id = x.aggregate_id WHERE a.name = %(journal)s '
+            'AND x.key LIKE %(drains)s',
+            {'journal': JOURNAL, 'drains': f'{DRAIN}%'}))
+        for number, its in hosts.items():
+            metadata[number] |= {DRAIN + host: drains[DRAIN + host]
+                                 for host in its if DRAIN + host in drains}
         return [Aggregate(uuid, name, frozenset(hosts[number]),
                           metadata[number]) for number, uuid, name in found]
 

@@ -27,6 +27,7 @@ from nova.tests.functional import integrated_helpers
 from placement import db_api as placement_db
 import sqlalchemy as sa
 
+from pcloud.backend.aggregates import pcloud_rows
 from pcloud import conf
 from pcloud import names
 from pcloud.objects import host_resources
@@ -341,6 +342,23 @@ class PcloudTestCase(
         """Return Nova's aggregate with a name."""
         return next(each for each in objects.AggregateList.get_all(
             self.context) if each.name == name)
+
+    def pcloud_metadata(self, pcloud: str) -> dict[str, str]:
+        """Return the metadata of a Pcloud, and what is kept of the hosts."""
+        return dict(pcloud_rows.find(self.context, pcloud).metadata)
+
+    def write_metadata(self, pcloud: str, **metadata: str | None) -> None:
+        """Write metadata of a Pcloud by hand; None deletes a key.
+
+        The keys of the journal are written there.
+        """
+        for name, is_wanted in (
+                (names.JOURNAL, names.is_of_journal),
+                (names.pcloud(pcloud), lambda key:
+                 not names.is_of_journal(key))):
+            if its := {key: value for key, value in metadata.items()
+                       if is_wanted(key)}:
+                self.aggregate(name).update_metadata(its)
 
     def make_aggregate(self, name: str, **metadata: str) -> int:
         """Make an aggregate without Pcloud, and return the id."""

@@ -47,11 +47,15 @@ _Changes = Mapping[str, object]
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
-    """An aggregate that is to be written."""
+    """An aggregate that is to be written.
+
+    :ivar kept: what the journal keeps of the hosts
+    """
 
     name: str
     metadata: Mapping[str, str]
     hosts: Sequence[str]
+    kept: Mapping[str, str] = dataclasses.field(default_factory=dict)
     uuid: str = dataclasses.field(default_factory=uuidutils.generate_uuid)
 
     @property
@@ -87,15 +91,24 @@ def pcloud(
         names.NAME: pcloud_id, names.OWNER: owner}
     for project in (owner, *tenants):
         metadata[names.tenant_key(project)] = names.TENANT_VALUE
+    kept = {}
     for host in hosts:
         node = host + NODE_SUFFIX
         metadata[names.host_key(host)] = node
-        metadata[names.node_key(host)] = node
         metadata[names.state_key(node)] = access.ENABLED
+        kept[names.node_key(host)] = node
         if ratios:
-            metadata[names.own_ratios_key(node)] = readings.own_ratios_text({
+            kept[names.own_ratios_key(host)] = readings.own_ratios_text({
                 ratio: float(value) for ratio, value in ratios.items()})
-    return Aggregate(names.pcloud(pcloud_id), metadata, hosts)
+    return Aggregate(names.pcloud(pcloud_id), metadata, hosts, kept)
+
+
+def journal(made: Iterable[Aggregate]) -> Aggregate:
+    """Return the journal, with what is kept of the hosts of aggregates."""
+    metadata = {names.TYPE: names.TYPE_JOURNAL}
+    for each in made:
+        metadata |= each.kept
+    return Aggregate(names.JOURNAL, metadata, ())
 
 
 def zone(name: str, hosts: Sequence[str]) -> Aggregate:
@@ -297,12 +310,18 @@ def _copy_consumers(
 
 def _make_aggregates(execute: _Execute, wanted: Sequence[Aggregate]) -> None:
     table = api_models.Aggregate.__table__
+    there = set(execute(sa.select(table.c.name)).scalars())
+    journal_ = journal(wanted)
     _insert(execute, table, [
-        {'name': each.name, 'uuid': each.uuid} for each in wanted])
+        {'name': each.name, 'uuid': each.uuid}
+        for each in (journal_, *wanted) if each.name not in there])
     ids = dict(execute(sa.select(table.c.name, table.c.id)).all())
+    if journal_.name in there:
+        del journal_.metadata[names.TYPE]
     _insert(execute, api_models.AggregateMetadata.__table__, [
         {'aggregate_id': ids[each.name], 'key': key, 'value': value}
-        for each in wanted for key, value in each.metadata.items()])
+        for each in (journal_, *wanted)
+        for key, value in each.metadata.items()])
     _insert(execute, api_models.AggregateHost.__table__, [
         {'aggregate_id': ids[each.name], 'host': host,
          'updated_at': timeutils.utcnow()}

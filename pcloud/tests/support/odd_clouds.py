@@ -145,6 +145,7 @@ class OddCloud:
                 names.DESCRIPTION: 'text'}
             self._write_aggregate(names.pool(self._spelled(flavor)),
                                   self._marred(metadata), self._sample(0.3))
+        kept: dict[str, str] = {}
         for _ in range(6):
             pcloud_id = uuidutils.generate_uuid()
             metadata = {
@@ -154,8 +155,8 @@ class OddCloud:
                 names.CPU_RATIO: self._chance.choice(_RATIOS),
                 names.state_key('n-1'): 'enabled'}
             hosts = self._sample(0.05)
-            metadata |= {
-                names.REPLACES_PREFIX + host: self._stand_in(hosts)
+            kept |= {
+                names.replaces_key(host): self._stand_in(hosts)
                 for host in hosts if self._has(0.5)}
             if self._has(0.3):
                 metadata['availability_zone'] = 'az1'
@@ -180,7 +181,7 @@ class OddCloud:
                     names.attribute_key('rack'): f'r{number % 3}'}),
                 self._sample(0.05))
         self._write_aggregate(names.JOURNAL, {
-            names.TYPE: names.TYPE_JOURNAL,
+            names.TYPE: names.TYPE_JOURNAL, **kept,
             **{names.due_key(host): self._due()
                for host in self._sample(0.1)}}, [])
 

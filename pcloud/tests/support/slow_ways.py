@@ -29,7 +29,9 @@ import sqlalchemy as sa
 import testtools
 
 from pcloud.api.views import pclouds as pcloud_views
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import launch_rows
 from pcloud.backend.aggregates import lists
 from pcloud.backend.aggregates import pcloud_rows
@@ -250,9 +252,9 @@ def differing_lists(
     context: nova_context.RequestContext,
 ) -> Iterator[tuple[object, object]]:
     """Yield what whole aggregates, and what lists of Pclouds, say."""
-    everything = rows.whole(
+    everything = kept_rows.added(context, rows.whole(
         context, pcloud_rows.is_whole, api_models.Aggregate.name.startswith(
-            names.PREFIX, autoescape=True))
+            names.PREFIX, autoescape=True)))
     units = {host: readings.units(pool.metadata)
              for pool in sorted(pool_rows.index(context),
                                 key=lambda pool: pool.name)
@@ -322,7 +324,8 @@ def differing_closed(
                 if isolation.is_closed(aggregate.name, aggregate.metadata)}
     for host in everybody:
         yield {name for name, hosts in hosts_of.items() if host in hosts}, {
-            aggregate.name for aggregate in isolation.closed_of(context, host)
+            aggregate.name for aggregate
+            in closed_rows.closed_of(context, host)
             if aggregate.name in hosts_of}
     yield closed, isolation.closed_hosts(context)
     for hosts in (everybody, sorted(everybody | closed)[::3], {'absent'}, ()):
@@ -445,8 +448,11 @@ def _units_slowly(context: nova_context.RequestContext) -> dict[str, int]:
             is_member = member.aggregate_id == owner.aggregate_id
             for host in session.scalars(
                     sa.select(member.host).where(is_member)):
-                other = session.scalar(sa.select(row.value).where(
-                    of_pcloud, row.key == names.REPLACES_PREFIX + host))
+                other = session.scalar(sa.select(row.value).join(
+                    api_models.Aggregate,
+                    api_models.Aggregate.id == row.aggregate_id).where(
+                    api_models.Aggregate.name == names.JOURNAL,
+                    row.key == names.replaces_key(host)))
                 if session.scalar(sa.select(member.id).where(
                         is_member, member.host == _other(other))) is not None:
                     continue

@@ -15,9 +15,14 @@ from nova.db.main import models as main_models
 from placement.db.sqlalchemy import models as placement_models
 import sqlalchemy as sa
 
+from pcloud import names
+
 JOURNAL = 'pcloud-journal'
 DUE = 'pcloud:due:'
 DRAIN = 'pcloud:drain:'
+# What the journal keeps of hosts, besides what is due.
+_KEPT = (*names.KEPT_OF_HOSTS, names.MAINTENANCE_PREFIX,
+         names.REBALANCE_PREFIX)
 
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
@@ -26,7 +31,7 @@ _SINCE = re.compile('^since=[0-9TZ]+ ')
 
 # The names in `State.flat` of values that may differ for a host that is due.
 _BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
-           r'.* pcloud:own_ratios:{host}\.hv\..*')
+           r'.* pcloud:own_ratios:{host}')
 
 _API_TABLES = [each.__table__ for each in (
     api_models.Aggregate, api_models.AggregateHost,
@@ -43,8 +48,9 @@ _PROVIDER = placement_models.ResourceProvider.__table__
 class State:
     """The state that a change writes, and the hosts that are due.
 
-    :ivar aggregates: name -> (hosts, metadata), without the journal; the ids
-        of new Pclouds are replaced by numbers, and times by a word
+    :ivar aggregates: name -> (hosts, metadata); of the journal with what is
+        kept of hosts alone; the ids of new Pclouds are replaced by numbers,
+        and times by a word
     :ivar services: host of a compute service -> whether the service is
         disabled
     :ivar providers: node -> (names of the resource provider's aggregates in
@@ -61,7 +67,9 @@ class State:
         """Return name -> value of every part that can differ."""
         found: dict[str, object] = {f'due {host}': True for host in self.due}
         for name, (hosts, metadata) in self.aggregates.items():
-            found[f'{name} hosts'] = hosts
+            # The first change makes the journal, which has no hosts.
+            if name != JOURNAL:
+                found[f'{name} hosts'] = hosts
             found |= {f'{name} {key}': value
                       for key, value in metadata.items()}
         for host, disabled in self.services.items():
@@ -108,9 +116,9 @@ class Databases:
     def know_pclouds(self) -> None:
         """Count all present Pclouds as known, not as new."""
         with self._api.connect() as connection:
-            names = connection.scalars(sa.select(api_models.Aggregate.name))
+            found = connection.scalars(sa.select(api_models.Aggregate.name))
             self._pclouds = {
-                match[1] for match in map(_PCLOUD.fullmatch, names) if match}
+                match[1] for match in map(_PCLOUD.fullmatch, found) if match}
 
     def read(self) -> State:
         """Return the present state."""
@@ -123,10 +131,10 @@ class Databases:
         return State(aggregates, services, self._read_providers(), due)
 
     def _read_aggregates(self):
-        members, metadata, names = {}, {}, {}
+        members, metadata, name_of = {}, {}, {}
         with self._api.connect() as connection:
             for row in connection.execute(sa.select(_API_TABLES[0])):
-                names[row.id] = row.name
+                name_of[row.id] = row.name
                 members[row.id], metadata[row.id] = [], {}
                 self._names[row.uuid] = row.name
             for row in connection.execute(sa.select(_API_TABLES[1])):
@@ -135,14 +143,16 @@ class Databases:
                 metadata[row.aggregate_id][row.key] = (
                     _SINCE.sub('since=time ', row.value)
                     if row.key.startswith(DRAIN) else row.value)
-        new = [match[1] for match in map(_PCLOUD.fullmatch, names.values())
+        new = [match[1] for match in map(_PCLOUD.fullmatch, name_of.values())
                if match and match[1] not in self._pclouds]
         found, due = {}, frozenset()
-        for id_, name in names.items():
+        for id_, name in name_of.items():
             if name == JOURNAL:
                 due = frozenset(key.removeprefix(DUE) for key in metadata[id_]
                                 if key.startswith(DUE))
-                continue
+                metadata[id_] = {key: value for key, value
+                                 in metadata[id_].items()
+                                 if key.startswith(_KEPT)}
             found[_plain(name, new)] = sorted(members[id_]), {
                 _plain(key, new): _plain(value, new)
                 for key, value in metadata[id_].items()}
@@ -165,7 +175,10 @@ class Databases:
                 for name, aggregates, ratios in found.values()}
 
     def drop_journal(self) -> None:
-        """Delete the journal, as if no change had ever been recorded."""
+        """Delete the journal of a cloud without hosts in Pclouds.
+
+        That is as if no change had ever been recorded.
+        """
         aggregate, _, metadata = _API_TABLES
         journal = sa.select(aggregate.c.id).where(aggregate.c.name == JOURNAL)
         with self._api.begin() as connection:

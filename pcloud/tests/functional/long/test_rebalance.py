@@ -315,7 +315,7 @@ class UnderWayTest(test_rebalance.RebalanceTestCase):
         self.assertEqual(['b'], self.where(self.large))
 
     def test_server_that_is_elsewhere(self):
-        key = names.rebalance_key(self.small['id'])
+        key = names.rebalance_key(self.pcloud, self.small['id'])
         row = assignments.Assignment.read(self.kept()[key])
         self.set_metadata(**{key: dataclasses.replace(
             row, target=row.plan + row.target[8:]).text()})
@@ -447,12 +447,13 @@ class UnderWayTest(test_rebalance.RebalanceTestCase):
         self.assertEqual(['c', 'b'], self.where(self.small, self.large))
 
     def test_values_that_nobody_can_read(self):
-        self.set_metadata(**{names.rebalance_key(self.large['id']): 'soon'})
+        self.set_metadata(**{names.rebalance_key(
+            self.pcloud, self.large['id']): 'soon'})
         self.assertIn('value-not-valid', self.kinds())
         self.rests(['a'], 'cannot be read')
 
     def test_node_that_is_not_there(self):
-        key = names.rebalance_key(self.large['id'])
+        key = names.rebalance_key(self.pcloud, self.large['id'])
         row = assignments.Assignment.read(self.kept()[key])
         self.set_metadata(**{key: dataclasses.replace(
             row, target=row.plan + row.target[8:]).text()})

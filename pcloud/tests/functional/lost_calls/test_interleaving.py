@@ -128,12 +128,12 @@ class InterleavingTest(shared_cloud.SharedCloudTestCase):
         named = names.hosts(pcloud.metadata)
         self.assertEqual(sorted(nodes), sorted(named.values()))
         self.assertEqual(len(named), len({name.lower() for name in named}))
-        for node in names.stripped(pcloud.metadata, names.OWN_PREFIX):
+        for host in names.stripped(pcloud.metadata, names.OWN_PREFIX):
             for ratio, value in readings.own_ratios(
-                    pcloud.metadata, node).items():
+                    pcloud.metadata, host).items():
+                ratios = self.free[f'{host}.hv.example.org'][1]
                 self.assertEqual(
-                    self.free[node][1][allocation_ratios.RESOURCES[ratio]],
-                    value)
+                    ratios[allocation_ratios.RESOURCES[ratio]], value)
         return nodes
 
     def interleave(self, first, second):

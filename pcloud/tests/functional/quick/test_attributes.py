@@ -323,12 +323,9 @@ class HostsTest(AttributesTestCase):
         self.put('rack', 'attic', self.real['a'], self.real['c'])
         self.put('next_reboot', self.in_days(3), self.real['b'])
         self._one_by_one()
-        # A host that was added before the rows of nodes existed.
-        pcloud = self.aggregate('Pcloud:' + self.path.split('/')[2])
-        self.admin.call_json(
-            'POST', f'/os-aggregates/{pcloud.id}/action', {
-                'set_metadata': {'metadata': {
-                    f'pcloud:node:{self.real["a"]}': None}}})
+        # A host whose row of the node is lost.
+        self.write_metadata(self.path.split('/')[2], **{
+            f'pcloud:node:{self.real["a"]}': None})
         self._one_by_one()
         self.assertEqual(
             404, self.alice.call('GET', f'{self.path}/d').status_code)

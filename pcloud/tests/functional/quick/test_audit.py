@@ -12,6 +12,8 @@ from pcloud import exception
 from pcloud.objects import reconcile
 from pcloud.tests.support import shared_cloud
 
+GONE = '7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90'
+
 
 class AuditTest(shared_cloud.SharedCloudTestCase):
     """A Pcloud with a host; a second host is free."""
@@ -71,15 +73,32 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
     def test_keys_of_hosts_that_are_not_there(self):
         self._metadata(**{
             'pcloud:host:ghost': 'gone.example.org',
-            'pcloud:host_state:gone.example.org': 'enabled',
-            'pcloud:own_ratios:gone.example.org': 'cpu=4'})
-        self._fix('name-without-host', 'state-without-host',
-                  'ratio-not-given-back')
+            'pcloud:host_state:gone.example.org': 'enabled'})
+        self._fix('name-without-host', 'state-without-host')
         self.assertNotIn('gone', str(self.aggregate(self.name).metadata))
 
-    def test_ratio_that_was_saved_of_no_node(self):
-        pcloud = self.aggregate(self.name)
-        pcloud.update_metadata({'pcloud:own_ratios:': 'cpu=16'})
+    def test_what_is_kept_of_hosts_that_are_not_there(self):
+        self.name = 'pcloud-journal'
+        self._metadata(**{
+            'pcloud:node:gone': 'gone.example.org',
+            'pcloud:drain:gone': 'since=20261127T180543Z move=live',
+            'pcloud:maintained:gone': 'replacement=other',
+            'pcloud:replaces:gone': 'host=other',
+            'pcloud:own_ratios:gone': 'cpu=4',
+            'pcloud:maintenance:gone': 'begin=20261127T180543Z',
+            f'pcloud:rebalance:{GONE}:{GONE}':
+            f'plan=0123abcd step=1 since=20261127T180543Z move=live '
+            f'source={GONE} target={GONE}'})
+        self._fix('node-without-host', 'drain-without-host',
+                  'reaction-without-host', 'replacement-without-host',
+                  'ratio-not-given-back', 'maintenance-without-host',
+                  'rebalance-without-host')
+        kept = self.aggregate(self.name).metadata
+        self.assertEqual([], [key for key in kept if 'gone' in key or
+                              GONE in key and 'changes' not in key])
+
+    def test_ratio_that_was_saved_of_no_host(self):
+        self.write_metadata(self.pcloud, **{'pcloud:own_ratios:': 'cpu=16'})
         self.assertIn('ratio-not-given-back', self._kinds())
         for finding in self._find():
             if finding.repair is not None:

@@ -76,15 +76,19 @@ class DrainingTestCase(shared_cloud.SharedCloudTestCase):
 
     def metadata(self):
         """Return the metadata of the Pcloud."""
-        return dict(self.aggregate(f'Pcloud:{self.pcloud}').metadata)
+        return self.pcloud_metadata(self.pcloud)
 
     def set_metadata(self, **metadata):
         """Write metadata of the Pcloud by hand; None deletes a key."""
-        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
+        self.write_metadata(self.pcloud, **metadata)
 
-    def key(self, name='a', prefix='pcloud:drain:'):
-        """Return a metadata key of a host."""
-        return f'{prefix}{self.real[name]}.hv.example.org'
+    def key(self, name='a'):
+        """Return the key of the drain of a host."""
+        return f'pcloud:drain:{self.real[name]}'
+
+    def state_key(self, name='a'):
+        """Return the metadata key of the state of a host."""
+        return f'pcloud:host_state:{self.real[name]}.hv.example.org'
 
     def forbid(self, *rules):
         """Have nobody pass some policy rules about what alice owns."""
@@ -130,7 +134,7 @@ class StateTest(DrainingTestCase):
     def test_who_knows_no_drains_sees_a_disabled_host(self):
         self.drain()
         self.assertEqual(
-            'disabled', self.metadata()[self.key(prefix='pcloud:host_state:')])
+            'disabled', self.metadata()[self.state_key()])
         _, pcloud = isolation.pcloud_access(self.context, self.pcloud)
         self.assertEqual('disabled', pcloud.states[self.key(prefix='')])
 
@@ -514,7 +518,7 @@ class ByHandTest(DrainingTestCase):
     def test_host_that_is_enabled_by_hand(self):
         self.drain(release=False)
         self.set_metadata(**{
-            self.key(prefix='pcloud:host_state:'): 'enabled',
+            self.state_key(): 'enabled',
             self.key(): draining.Drain(
                 1, draining.NONE, release=True).text()})
         self.put('b', 'disabled')
@@ -554,7 +558,7 @@ class ByHandTest(DrainingTestCase):
         """Nova takes a host out and leaves the metadata of the host."""
         left, = self.hosts.keys() - set(self.real.values())
         self.set_metadata(**{
-            f'pcloud:drain:{left}.hv.example.org': draining.Drain(
+            f'pcloud:drain:{left}': draining.Drain(
                 1, draining.NONE, release=True).text()})
         self.add_host(self.alice, self.pcloud, 'c', 'gpu', enable=False)
         self.assertEqual('disabled', self.get('c')['state'])

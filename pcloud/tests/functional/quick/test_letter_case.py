@@ -8,6 +8,7 @@ with ``PCLOUD_TEST_DATABASE``.
 
 import random
 
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.changes import change
@@ -42,7 +43,7 @@ class LetterCaseTest(shared_cloud.SharedCloudTestCase):
     def test_host(self):
         self.assertEqual({'node-1'}, isolation.closed_among(
             self.context, ['node-1', 'NODE-2']))
-        self.assertEqual([], isolation.closed_of(self.context, 'NODE-1'))
+        self.assertEqual([], closed_rows.closed_of(self.context, 'NODE-1'))
 
     def test_project_that_has_released_a_host(self):
         self.aggregate(names.JOURNAL).update_metadata({

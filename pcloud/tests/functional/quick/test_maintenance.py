@@ -77,7 +77,7 @@ class MaintenanceTestCase(shared_cloud.SharedCloudTestCase):
     def values(self):
         """Return the metadata values of maintenances."""
         return {key: value for key, value in
-                self.aggregate('Pcloud:host_flavor:gpu').metadata.items()
+                self.aggregate('pcloud-journal').metadata.items()
                 if key.startswith('pcloud:maintenance:')}
 
     def kinds(self):

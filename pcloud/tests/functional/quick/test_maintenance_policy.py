@@ -105,7 +105,8 @@ class PolicyTestCase(test_moving.MovingTestCase):
     def of_hosts(self):
         """Return what the Pcloud keeps of its hosts."""
         return {key: value for key, value in self.metadata().items()
-                if key.startswith(names.OF_HOSTS)}
+                if key.startswith(
+                    (*names.OF_HOSTS, *names.KEPT_OF_HOSTS))}
 
     def refused(self, name, state, **drain):
         """Return the message of a change of a host that is refused."""

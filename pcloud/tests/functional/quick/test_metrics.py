@@ -119,7 +119,7 @@ class GaugesTest(test_draining.DrainingTestCase):
         self.assertEqual([1, 0], seen())
         # Somebody has enabled the host by hand, and left the drain.
         self.set_metadata(**{
-            self.key('b', 'pcloud:host_state:'): 'enabled'})
+            self.state_key('b'): 'enabled'})
         self.assertEqual([0, 0], seen())
 
     def test_projects(self):
@@ -160,7 +160,7 @@ class GaugesTest(test_draining.DrainingTestCase):
         before = exposition(audited=audits.Audits())
         self.assertNotIn('pcloud_audit_timestamp_seconds ', before)
         self.assertNotIn('audit', before)
-        self.set_metadata(**{self.key('a', 'pcloud:host_state:'): None})
+        self.set_metadata(**{self.state_key('a'): None})
         audited = self._audited()
         found = samples(exposition(audited=audited))
         self.assertEqual(1, found[
@@ -386,8 +386,7 @@ class NamesTest(CountersTestCase):
     def setUp(self):
         super().setUp()
         self.ask('a')
-        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(
-            {'pcloud:drain:node-9.hv.example.org': 'no drain'})
+        self.write_metadata(self.pcloud, **{'pcloud:drain:node-9': 'no drain'})
         self.useFixture(fixtures.MockPatchObject(all_checks, 'SETTLE', 0))
         audited = audits.Audits()
         audited.make()

@@ -126,10 +126,9 @@ class PlacedServersTest(shared_cloud.SharedCloudTestCase):
 
     def test_host_whose_node_is_lost(self):
         """A host without a row of its node has a name, but no number."""
-        aggregate = self.aggregate(f'Pcloud:{self.pcloud}')
         host = self.host_of({'id': self.inside})
         self._racks(right=[host])
-        aggregate.update_metadata({f'pcloud:node:{host}': None})
+        self.write_metadata(self.pcloud, **{f'pcloud:node:{host}': None})
         self.assertEqual([self.place(self.inside)], self.ask(self.alice))
 
 

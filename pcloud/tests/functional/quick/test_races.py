@@ -153,7 +153,7 @@ class ReconcileRaceTest(RaceTestCase):
 class AuditRaceTest(RaceTestCase):
 
     def _leave_behind(self, **metadata):
-        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
+        self.write_metadata(self.pcloud, **metadata)
         return all_checks.find(self.context, settle=0)
 
     def test_repair_of_a_state_that_a_host_has_by_now(self):
@@ -170,7 +170,7 @@ class AuditRaceTest(RaceTestCase):
         self.assertEqual(200, self.status('PUT', '', {
             'pcloud': {'cpu_allocation_ratio': 7}}))
         found = self._leave_behind(
-            **{f'pcloud:own_ratios:{NODE}': f'cpu={own:g}'})
+            **{f'pcloud:own_ratios:{HOST}': f'cpu={own:g}'})
         self.assertEqual(1, len(found))
         self.add('a')
         found[0].repair(self.context)

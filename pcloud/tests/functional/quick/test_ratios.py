@@ -22,7 +22,7 @@ class RatioTestCase(shared_cloud.SharedCloudTestCase):
     """
 
     hosts = {'node-1': 'az1'}
-    node = 'node-1.hv.example.org'
+    host, node = 'node-1', 'node-1.hv.example.org'
 
     def furnish(self):
         super().furnish()
@@ -153,16 +153,16 @@ class KeptTest(RatioTestCase):
         self.add_host(self.alice, self.pcloud, 'a', 'gpu', enable=False)
 
     def _kept(self):
-        metadata = self.aggregate(f'Pcloud:{self.pcloud}').metadata
-        return {key: value for key, value in metadata.items()
+        kept = self.aggregate('pcloud-journal').metadata
+        return {key: value for key, value in kept.items()
                 if key.startswith(names.OWN_PREFIX)}
 
     def _write(self, **metadata):
-        self.aggregate(f'Pcloud:{self.pcloud}').update_metadata(metadata)
+        self.write_metadata(self.pcloud, **metadata)
 
     def _both(self):
         cpu, ram = self.before
-        return {f'pcloud:own_ratios:{self.node}': f'cpu={cpu:g} ram={ram:g}'}
+        return {f'pcloud:own_ratios:{self.host}': f'cpu={cpu:g} ram={ram:g}'}
 
     def _give_back(self):
         self.remove_host(self.alice, self.pcloud, 'a')
@@ -177,7 +177,7 @@ class KeptTest(RatioTestCase):
     def test_one_ratio_after_the_other(self):
         self.update(self.alice, self.pcloud, **{CPU: 3})
         self.assertEqual(
-            {f'pcloud:own_ratios:{self.node}': f'cpu={self.before[0]:g}'},
+            {f'pcloud:own_ratios:{self.host}': f'cpu={self.before[0]:g}'},
             self._kept())
         self.update(self.alice, self.pcloud, **{RAM: 2})
         self.assertEqual(self._both(), self._kept())
@@ -186,7 +186,7 @@ class KeptTest(RatioTestCase):
     def test_unreadable_is_left_alone(self):
         """The ratio that the host has by then may be the Pcloud's."""
         self.update(self.alice, self.pcloud, **{CPU: 3})
-        rubbish = {f'pcloud:own_ratios:{self.node}': 'cpu=many'}
+        rubbish = {f'pcloud:own_ratios:{self.host}': 'cpu=many'}
         self._write(**rubbish)
         self.update(self.alice, self.pcloud, **{CPU: 4, RAM: 2})
         self.assertEqual(rubbish, self._kept())

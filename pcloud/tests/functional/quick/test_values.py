@@ -43,10 +43,7 @@ TEXTS = ('abc', 'nan', 'inf', '-1', '1e400', 'x' * 255, '[1, {"a": null}]',
 KEYS = {
     (PCLOUD, 'cpu_allocation_ratio'): (MISSING,),
     (PCLOUD, 'ram_allocation_ratio'): (MISSING,),
-    (PCLOUD, f'pcloud:own_ratios:{NODE}'): (MISSING,),
     (PCLOUD, f'pcloud:host_state:{NODE}'): (),
-    (PCLOUD, f'pcloud:drain:{NODE}'): (MISSING,),
-    (PCLOUD, 'pcloud:node:node-1'): (),
     (PCLOUD, 'pcloud:host:a'): (),
     (PCLOUD, TENANT): (MISSING,),
     (PCLOUD, 'pcloud:name'): TEXTS,
@@ -75,6 +72,9 @@ KEYS = {
         *TEXTS, 'a\nforged line', '\x00\x7f', MISSING),
     (RACK, 'pcloud:key:A'): ('-1', MISSING),
     (RACK, 'pcloud:sticky:A'): ('-1', MISSING),
+    (JOURNAL, 'pcloud:own_ratios:node-1'): (MISSING,),
+    (JOURNAL, 'pcloud:drain:node-1'): (MISSING,),
+    (JOURNAL, 'pcloud:node:node-1'): (),
     (JOURNAL, 'pcloud:due:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:due:node-2'): (MISSING,)}
 # Keys whose rubbish closes the host of the Pcloud to its tenants.

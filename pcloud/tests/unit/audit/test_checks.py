@@ -31,7 +31,8 @@ class KindsTest(base.BaseTestCase):
         named = re.findall(
             r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)
         found = {findings.NOT_LOOKED_AT, value_checks.KIND, *named,
-                 *project_checks.KINDS.values()}
+                 *project_checks.KINDS.values(),
+                 *row_checks.OUTLIVED.values()}
         self.assertIn('host-in-two-pclouds', found)
         self.assertIn('name-without-host', found)
         documented = set(re.findall(

@@ -20,7 +20,7 @@ class LeftBehindTest(base.BaseTestCase):
         metadata = {'pcloud:node:new': 'n', 'pcloud:host_state:n': 'disabled'}
         for key, value in (('pcloud:replaces:new', kept),
                            ('pcloud:maintained:old', reaction),
-                           ('pcloud:drain:n', drain)):
+                           ('pcloud:drain:new', drain)):
             if value is not None:
                 metadata[key] = value
         return replacements.left_behind(rows.Aggregate(

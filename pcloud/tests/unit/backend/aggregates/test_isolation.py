@@ -14,6 +14,7 @@ from oslo_db.sqlalchemy import enginefacade
 from oslo_utils import timeutils
 import testtools
 
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import pool_rows
 from pcloud import names
@@ -185,7 +186,7 @@ class DatabaseTest(testtools.TestCase):
 
     def test_closed_of_a_host(self):
         for number in self.all:
-            found = isolation.closed_of(self.context, f'host-{number}')
+            found = closed_rows.closed_of(self.context, f'host-{number}')
             self.assertEqual(
                 {f'uuid-{number}'} & {f'uuid-{each}' for each in self.closed},
                 {each.uuid for each in found})
