@@ -141,6 +141,20 @@ def is_of_journal(key: str) -> bool:
     return key.startswith(_OF_JOURNAL)
 
 
+def is_for_schedulers(metadata: Mapping[str, str]) -> bool:
+    """Whether schedulers need what the metadata of an aggregate say of hosts.
+
+    That is host attributes, placement keys, and whatever is not Pcloud's, such
+    as the multipliers of weighers. All else the filters read from the rows.
+
+    Rule: reference-changes-told
+    """
+    return any(
+        key.startswith((ATTRIBUTE_KEY_PREFIX, NODE_KEY_PREFIX, STICKY_PREFIX))
+        or not key.startswith(TENANT_PREFIX) and key not in (
+            CPU_RATIO, RAM_RATIO) for key in metadata)
+
+
 def kept_keys(host: str) -> list[str]:
     """Return the journal's keys that end with the membership of a host.
 

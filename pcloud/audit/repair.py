@@ -72,7 +72,6 @@ def settle_stateless(
 
     done = change.run(context, [_anchor(aggregate)], work)
     reconcile.finish(context, [host])
-    reconcile.announced(context, [aggregate.uuid])
     if not done:
         return _DONE
     if is_empty:
@@ -111,7 +110,6 @@ def drop_key(
                 written.drop_if(aggregate.id, key, value))
 
     done = change.run(context, [_anchor(aggregate)], work)
-    reconcile.announced(context, [aggregate.uuid])
     return 'the key is deleted' if done else _DONE
 
 
@@ -126,7 +124,6 @@ def send_away(
     done = change.run(context, [_anchor(aggregate)], lambda written: (
         replacements.send_left_behind(
             context, written, aggregate.metadata[names.ID], host)))
-    reconcile.announced(context, [aggregate.uuid])
     return 'the host counts, and leaves when it is empty' if done else _DONE
 
 

@@ -154,7 +154,6 @@ def create(
                 f"Host flavor '{flavor_id}' exists already.")
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
-    reconcile.announced(context, [uuid])
     return Pool(free_hosts.HostFlavor(
         flavor_id, description, units, host_resources.NOTHING, available={},
         settling=0), ())
@@ -179,7 +178,6 @@ def update(
             keys[name]: str(value) for name, value in changes.items()})
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
-    reconcile.announced(context, [pool.uuid])
     return dataclasses.replace(
         before, flavor=dataclasses.replace(before.flavor, **changes))
 

@@ -191,8 +191,7 @@ def _make(written: writes.Rows, metadata: Mapping[str, str]) -> Pcloud:
 def _tell(
     context: nova_context.RequestContext, action: str, pcloud: Pcloud,
 ) -> None:
-    """Tell schedulers and listeners of a committed change of a Pcloud."""
-    reconcile.announced(context, [pcloud.aggregate.uuid])
+    """Tell listeners of a committed change of a Pcloud."""
     reconcile.notified(notifications.pcloud, context, action, pcloud)
 
 
@@ -298,6 +297,9 @@ def update(
         _pcloud(aggregate, {}), units=pcloud.units)
     if new.keys() & allocation_ratios.RESOURCES.keys():
         reconcile.finish(context, sorted(aggregate.hosts))
+    if 'placement' in changes:
+        # Nova's weighers read the multipliers in the schedulers' memory.
+        reconcile.announced(context, [aggregate.uuid])
     _tell(context, 'update', changed)
     return changed
 

@@ -323,12 +323,10 @@ def _tell_listeners(
 
     :param there: the pools and Pclouds of the host
     """
-    # Only a host that enters a pool changes the pool.
-    changed = there if what.service == due.ON else pcloud_rows.whole(there)
-    uuids = {aggregate.uuid for aggregate in changed}
+    uuids = {aggregate.uuid for aggregate in there}
     if what.origin:
         uuids.add(what.origin)
-    announce.changed(context, sorted(uuids))
+    announce.moved(context, sorted(uuids))
     if what.event and notifications.wanted():
         _notify(context, name, what, what.event)
 

@@ -72,7 +72,6 @@ def _tell(
     context: nova_context.RequestContext, action: str,
     pcloud: pclouds.Head, project_id: str,
 ) -> None:
-    """Tell schedulers and listeners of a committed change of a tenant."""
-    reconcile.announced(context, [pcloud.aggregate.uuid])
+    """Tell listeners of a committed change of a tenant."""
     reconcile.notified(
         notifications.tenant, context, action, pcloud, project_id)

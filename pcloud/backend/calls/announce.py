@@ -10,6 +10,7 @@ No message waits for a broker that is away.
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Iterable
 
 from kombu import exceptions as kombu_exc
 from nova.compute import utils as compute_utils
@@ -22,6 +23,7 @@ from oslo_log import log as logging
 import oslo_messaging as messaging
 
 from pcloud.backend.aggregates import rows
+from pcloud import names
 
 LOG = logging.getLogger(__name__)
 
@@ -45,7 +47,36 @@ def changed(
 
     :param uuids: the uuids of the aggregates
     """
-    aggregates = rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
+    _update(context, _read(context, uuids))
+
+
+def moved(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> None:
+    """Tell the schedulers of hosts that have joined or left aggregates.
+
+    Two queries. Nothing is sent of an aggregate that tells schedulers nothing
+    about hosts: a message has all hosts of the aggregate, and a scheduler goes
+    through a list for each host.
+
+    :param uuids: the uuids of the aggregates
+    """
+    told = [aggregate for aggregate in _read(context, uuids)
+            if names.is_for_schedulers(aggregate.metadata)]
+    if told:
+        _update(context, told)
+
+
+def _read(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> list[rows.Aggregate]:
+    return rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
+
+
+def _update(
+    context: nova_context.RequestContext,
+    aggregates: Iterable[rows.Aggregate],
+) -> None:
     admin = context.elevated()
     _cast(admin, 'update_aggregates',
           aggregates=[_aggregate(admin, aggregate)
@@ -55,7 +86,9 @@ def changed(
 def deleted(
     context: nova_context.RequestContext, aggregate: rows.Aggregate,
 ) -> None:
-    """Tell the schedulers of a deleted aggregate."""
+    """Tell the schedulers of a deleted aggregate that they need."""
+    if not names.is_for_schedulers(aggregate.metadata):
+        return
     admin = context.elevated()
     _cast(admin, 'delete_aggregate', aggregate=_aggregate(admin, aggregate))
 

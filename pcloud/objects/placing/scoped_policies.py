@@ -26,7 +26,6 @@ from pcloud.backend import complaints
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.placing import affinity_keys
-from pcloud.objects import reconcile
 from pcloud.rules import forms
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import constraints
@@ -180,7 +179,7 @@ def set_rows(
     frame = {names.TYPE: names.TYPE_POLICY, names.SCOPE: scope,
              names.SCOPE_ID: scope_id}
 
-    def work(written: writes.Rows) -> tuple[str | None, dict[str, str]]:
+    def work(written: writes.Rows) -> dict[str, str]:
         if scope == PCLOUD and written.find(names.pcloud(scope_id)) is None:
             raise exception.PcloudNotFound(pcloud=scope_id)
         there = written.find(name)
@@ -188,10 +187,10 @@ def set_rows(
             settings = {key: value for key, value in new.items()
                         if value is not None}
             if not settings:
-                return None, {}
-            uuid = uuidutils.generate_uuid()
-            written.create(uuid, name, frame | settings)
-            return uuid, frame | settings
+                return {}
+            written.create(
+                uuidutils.generate_uuid(), name, frame | settings)
+            return frame | settings
         if there.name != name:
             raise exception.Conflict(
                 f"The database cannot tell {scope} '{scope_id}' from another "
@@ -201,16 +200,13 @@ def set_rows(
         metadata = written.metadata(there.id)
         if not metadata.keys() - _FRAME:
             written.delete(there.id)
-        return there.uuid, metadata
+        return metadata
 
     anchors = [journal.policy_anchor(scope, scope_id)]
     if scope == PCLOUD:
         # Settings of a Pcloud do not outlive the Pcloud.
         anchors.append(journal.pcloud_anchor(scope_id))
-    uuid, metadata = change.run(context, anchors, work)
-    if uuid is not None:
-        reconcile.announced(context, [uuid])
-    return metadata
+    return change.run(context, anchors, work)
 
 
 _PREFIXES = {'constraints': names.CONSTRAINT_PREFIX,
