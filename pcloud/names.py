@@ -13,6 +13,9 @@ from pcloud.rules import forms
 
 PREFIX = 'Pcloud:'
 POOL_PREFIX = 'Pcloud:host_flavor:'
+# The aggregate of the hosts of all pools and Pclouds, which Placement alone
+# has.
+CLOSED_UUID = 'ee1f41e8-44f9-5ad9-b396-2d8e5931e836'
 # Aggregates with settings or attributes, which close no hosts.
 POLICY_PREFIX = 'Pcloud:policy:'
 ATTRIBUTE_PREFIX = 'Pcloud:attribute:'

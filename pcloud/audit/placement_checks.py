@@ -20,11 +20,15 @@ from pcloud.objects import allocation_ratios
 def check(known: row_checks.Known) -> Iterator[findings.Finding]:
     """Find differences between Placement and the rows.
 
-    One call an aggregate, one call a host of a Pcloud with a ratio, and one
-    call a host that Placement lacks in an aggregate.
+    One call an aggregate and one for all closed hosts, one call a host of a
+    Pcloud with a ratio, and one call a host that Placement lacks in an
+    aggregate.
 
     :raises: `exception.Unavailable` when Placement does not answer
     """
+    yield from _check_members(known, rows.Aggregate(
+        0, names.CLOSED_UUID, names.JOURNAL, frozenset().union(*(
+            aggregate.hosts for aggregate in known.aggregates)), {}))
     for aggregate in known.aggregates:
         yield from _check_members(known, aggregate)
         if pcloud_rows.is_whole(aggregate.name, aggregate.metadata):
@@ -84,6 +88,9 @@ def _check_members(
         if uuid in mirrored or uuid in told_later:
             continue
         if placement.aggregates(known.context, uuid) is None:
+            # The check of the pool finds the node.
+            if aggregate.name == names.JOURNAL:
+                continue
             yield findings.Finding(
                 'node-not-in-placement', aggregate.name, host,
                 f'Placement has no resource provider {uuid} for its node; '

@@ -156,7 +156,7 @@ def _of_placement(
     """Yield the nodes that Placement alone has in pools and Pclouds."""
     nodes, _ = compute_nodes.known_nodes(context, _hosts(closed))
     known = {node.uuid for node in nodes.values()}
-    uuids = [aggregate.uuid for aggregate in closed]
+    uuids = [names.CLOSED_UUID, *(aggregate.uuid for aggregate in closed)]
     providers: dict[str, str] = {}
     try:
         for begin in range(0, len(uuids), _AGGREGATES_A_CALL):

@@ -396,6 +396,9 @@ def _claim(written: writes.Rows, host: str, what: due.Due) -> None:
 
 
 def _anchor(aggregate: rows.Aggregate) -> str:
+    # The hosts of all pools and Pclouds, as Placement has them.
+    if aggregate.name == names.JOURNAL:
+        return journal.REPAIR_ANCHOR
     # By hand the metadata may have been deleted, but not the name.
     if aggregate.name.startswith(names.POOL_PREFIX):
         return journal.flavor_anchor(

@@ -283,7 +283,9 @@ def _tell_aggregates(
     context: nova_context.RequestContext, provider: str, name: str,
     former_uuid: str | None,
 ) -> list[rows.Aggregate]:
-    """Tell Placement in which pools and Pclouds a host is.
+    """Tell Placement in which pools and Pclouds a host is, or that in none.
+
+    A host in any is in the aggregate of all closed hosts as well.
 
     The generation is read before the rows, and unchanged aggregates are
     written too, for the reasons in `allocation_ratios`.
@@ -295,9 +297,10 @@ def _tell_aggregates(
     if body is None:
         # Nova has deleted the node, and Placement all memberships with it.
         return there
-    others = set(body['aggregates']) - {former_uuid}
+    others = set(body['aggregates']) - {former_uuid, names.CLOSED_UUID}
     body['aggregates'] = sorted(
-        others.union(aggregate.uuid for aggregate in there))
+        others.union(aggregate.uuid for aggregate in there).union(
+            [names.CLOSED_UUID] if there else []))
     if not placement.set_aggregates(context, provider, body):
         raise placement.Outdated()
     return there

@@ -16,10 +16,10 @@ import itertools
 from nova import context as nova_context
 from nova import objects
 
-from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import compute_nodes
 from pcloud.backend.cells import computes
 from pcloud.backend import flavors
+from pcloud import names
 from pcloud.objects import free_hosts
 from pcloud.objects import host_resources
 from pcloud.objects import pclouds
@@ -98,12 +98,9 @@ def _new_host(
     explanation: obstacles.FlavorFit,
 ) -> Iterator[HelpfulChange]:
     """Yield the cheapest host flavor with capacity on a free host."""
-    pools = sorted(isolation.pool_uuids())
-    if not pools:
-        return
     offered = candidates.offered(
         context, explanation.need,
-        objects.Destination(aggregates=[','.join(pools)]))
+        objects.Destination(aggregates=[names.CLOSED_UUID]))
     units = quotas.show(context, pcloud.owner)
     there = [supply for supply in free_hosts.index(context)
              if _has_room(pcloud, supply.flavor.what, explanation.need)]

@@ -17,8 +17,8 @@ from nova import context as nova_context
 from nova import objects
 from nova.scheduler import host_manager
 
-from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import compute_nodes
+from pcloud import names
 from pcloud.objects import free_hosts
 from pcloud.objects import pclouds
 from pcloud.objects import quotas
@@ -156,10 +156,7 @@ def _offers(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     bundle: bundles.Bundle, supplies: Sequence[free_hosts.Supply],
 ) -> list[_Offer]:
-    uuids = sorted(isolation.pool_uuids())
-    if not uuids:
-        return []
-    destination = objects.Destination(aggregates=[','.join(uuids)])
+    destination = objects.Destination(aggregates=[names.CLOSED_UUID])
     known = candidates.free(context, bundle.classes[:1], destination)
     nodes, _ = compute_nodes.known_nodes(context, frozenset().union(*(
         supply.free_in(None) for supply in supplies)))

@@ -33,6 +33,7 @@ from oslo_log import log as logging
 
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
+from pcloud import names
 from pcloud.objects.placing import usable_pclouds
 from pcloud.objects import reconcile
 from pcloud.rules.placing import access
@@ -80,11 +81,10 @@ def narrow_as_nova(
 def pcloud_aggregates(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> bool:
-    """Require the Pcloud's aggregate, or forbid the aggregates of all pools.
+    """Require the Pcloud's aggregate, or forbid that of all closed hosts.
 
-    Only pools are forbidden, for every host of a Pcloud is in a pool: the
-    aggregates travel in a URL, and there are thousands of Pclouds but few
-    pools.
+    The aggregates travel in a URL, so it is one aggregate of Placement for
+    the hosts of all pools and Pclouds, which Nova does not know.
 
     :returns: True, which makes Nova log the time taken
     :raises: `nova.exception.RequestFilterFailed` when no host can be right;
@@ -100,7 +100,7 @@ def pcloud_aggregates(
         elif (wanted := request.pcloud_id(spec)) is not None:
             _require_pcloud(context, spec, wanted)
         else:
-            _forbid_pools(context, spec)
+            _forbid_closed(context, spec)
     except (exception.InvalidHint, exception.InvalidValue,
             exception.PcloudUnusable) as error:
         LOG.info('No host for a server of project %(project)s: %(error)s',
@@ -109,12 +109,10 @@ def pcloud_aggregates(
     return True
 
 
-def _forbid_pools(
+def _forbid_closed(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
 ) -> None:
-    pools = isolation.pool_uuids()
-    if pools:
-        _destination(spec).append_forbidden_aggregates(pools)
+    _destination(spec).append_forbidden_aggregates({names.CLOSED_UUID})
     if _is_forced(spec):
         _ignore(spec, isolation.closed_hosts(context))
     elif _has_constraints_of_placement(spec):
@@ -168,7 +166,7 @@ def _prefer_pcloud(
     try:
         uuid, pcloud = _usable_pcloud(context, spec, preferred)
     except exception.PcloudUnusable:
-        _forbid_pools(context, spec)
+        _forbid_closed(context, spec)
         return
     inside = _destination(spec).obj_clone()
     inside.require_aggregates([uuid])
@@ -177,7 +175,7 @@ def _prefer_pcloud(
         _lift_limit(spec)
         _narrow(context, spec, uuid, pcloud)
     else:
-        _forbid_pools(context, spec)
+        _forbid_closed(context, spec)
 
 
 def _usable_pcloud(

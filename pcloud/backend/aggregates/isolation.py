@@ -261,24 +261,6 @@ def closed_aggregates(
     return [pclouds.get(each.id, each) for each in found]
 
 
-def pool_uuids() -> set[str]:
-    """Return the uuids of all aggregates with the name of a pool (one query).
-
-    A pool without hosts counts: Placement may still have the last host of the
-    pool. A pool that somebody has renamed does not count: the name is found
-    in an index, while a type is read row by row for each Pcloud of the cloud.
-    The hosts of a renamed pool are closed all the same, by `closed_among`.
-
-    Rule: reference-isolation-request-filter
-    """
-    with rows.connected() as connection:
-        return set(connection.scalars(_POOL_UUIDS))
-
-
-_POOL_UUIDS = sa.select(models.Aggregate.uuid).where(
-    _has_prefix(names.POOL_PREFIX))
-
-
 def pclouds_of(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, list[str]]:

@@ -330,7 +330,14 @@ def _make_aggregates(execute: _Execute, wanted: Sequence[Aggregate]) -> None:
 
 def _make_memberships(execute: _Execute, wanted: Sequence[Aggregate]) -> None:
     table = placement_models.PlacementAggregate.__table__
-    _insert(execute, table, [{'uuid': each.uuid} for each in wanted])
+    there = set(execute(sa.select(table.c.uuid)).scalars())
+    # What Placement alone has: the hosts of all pools.
+    closed = Aggregate(names.JOURNAL, {}, sorted({
+        host for each in wanted if each.name.startswith(names.POOL_PREFIX)
+        for host in each.hosts}), uuid=names.CLOSED_UUID)
+    wanted = [*wanted, closed]
+    _insert(execute, table, [{'uuid': each.uuid} for each in wanted
+                             if each.uuid not in there])
     ids = dict(execute(sa.select(table.c.uuid, table.c.id)).all())
     providers = _provider_ids(execute)
     _insert(execute, placement_models.ResourceProviderAggregate.__table__, [

@@ -172,12 +172,6 @@ class DatabaseTest(testtools.TestCase):
             self.context, ['lost']))
         self.assertIn('lost', isolation.closed_hosts(self.context))
 
-    def test_pool_uuids(self):
-        found = {int(uuid.removeprefix('uuid-')) for uuid
-                 in isolation.pool_uuids()}
-        self.assertLess(set(), found)
-        self.assertLess(found, self.closed - self.pclouds)
-
     def test_closed_aggregates(self):
         found = isolation.closed_aggregates(self.context)
         self.assertEqual(
