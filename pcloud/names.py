@@ -50,8 +50,6 @@ REACTION_PREFIX = 'pcloud:maintained:'
 REPLACES_PREFIX = 'pcloud:replaces:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
-# Which process moves the servers of drained hosts now.
-MOVING_TURN = 'pcloud:moving:turn'
 # Where a server is to be moved so that hosts get empty, or others fit.
 REBALANCE_PREFIX = 'pcloud:rebalance:'
 # Why the latest such rebalance has ended before its end.
@@ -74,6 +72,8 @@ DUE_PREFIX = 'pcloud:due:'
 UNOPENED_PREFIX = 'pcloud:unopened:'
 RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
+# In the journal: which worker does what is due for the hosts of a Pcloud now.
+MOVING_PREFIX = 'pcloud:moving:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
 STRICT_PREFIX = 'pcloud:strict:'
 WORKER = 'pcloud:worker'
@@ -84,7 +84,8 @@ KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
 # hosts of an aggregate with its metadata, and sends both to each scheduler.
 _OF_JOURNAL = (
     *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
-    RELEASED_PREFIX, MAINTENANCE_PREFIX, REBALANCE_PREFIX, STRICT_PREFIX)
+    RELEASED_PREFIX, MAINTENANCE_PREFIX, REBALANCE_PREFIX, MOVING_PREFIX,
+    STRICT_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -230,6 +231,11 @@ def maintenance_key(host: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(MAINTENANCE_PREFIX + host, 'Service host', host)
+
+
+def moving_key(pcloud_id: str) -> str:
+    """Return the journal's key of the turn of a worker at a Pcloud."""
+    return MOVING_PREFIX + pcloud_id
 
 
 def strict_key(project_id: str) -> str:

@@ -2,15 +2,13 @@
 
 """Do what is due for the hosts of a Pcloud: maintenances, drains, moves.
 
-Workers alone do so. One worker at a time moves servers of a Pcloud. Nova does
-the moving; the process that begins a move does not wait for the end.
+Workers alone do so, one at a time for a Pcloud. Nova does the moving; the
+process that begins a move does not wait for the end.
 
 Rule: reference-draining-moving
 """
 
-from collections.abc import Callable
 from collections.abc import Sequence
-import functools
 import secrets
 import time
 
@@ -25,7 +23,6 @@ from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import past_moves
 from pcloud.backend.changes import journal
 from pcloud.backend import outages
-from pcloud import exception
 from pcloud.moving import asking
 from pcloud.moving import drain_plan
 from pcloud.moving import drains
@@ -40,11 +37,9 @@ from pcloud.rules.moving import maintenance_policies
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-# What is done in a turn, up to a time of the monotonic clock.
-_Work = Callable[[float], None]
-
-# Seconds after which a worker that moves servers is taken for dead.
-_LASTS = 120
+# Seconds after which a worker is taken for dead that has the turn of a Pcloud:
+# two of the default intervals between passes.
+_LASTS = 20
 
 
 def step(
@@ -52,10 +47,31 @@ def step(
 ) -> None:
     """Do what is due for the hosts of a Pcloud, as far as possible.
 
-    Three queries while no host is drained or going to be in maintenance. What
-    could not be done stays due, and keeps nothing else from being done.
+    Nothing is done while another worker has the turn. What could not be done
+    stays due, and keeps nothing else from being done.
+
+    :raises: as `change.run`, and others of `outages.ANY`, before anything was
+        done
 
     Rule: reference-draining-steps, reference-maintenance-policy
+    """
+    turn = turns.Turn(
+        names.JOURNAL, names.moving_key(pcloud.id),
+        journal.moving_anchor(pcloud.id), secrets.token_hex(4), _LASTS)
+    if not (turns.is_free(context, turn) and turns.take(context, turn)):
+        return
+    try:
+        _step(context, pcloud, time.monotonic() + _LASTS / 2)
+    finally:
+        turns.end(context, turn)
+
+
+def _step(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, end: float,
+) -> None:
+    """Do what is due, in a turn.
+
+    :param end: no server sets off later, by the monotonic clock
     """
     wishes = step_rows.wishes(context, pcloud.aggregate.id, pcloud.id)
     # Read afterwards: a reaction without a maintenance is over for certain.
@@ -66,38 +82,28 @@ def step(
             announced and
             pcloud.maintenance_policy != maintenance_policies.STAY):
         maintenance_reactions.step(context, pcloud, seen, announced)
-    elif not (names.drains(wishes) or names.rebalance(wishes)):
-        return
-    there = drains.drained(context, pcloud)
-    drains.step(context, pcloud, there)
-    if names.rebalance(wishes) or any(
-            drain.move != draining.NONE for _, drain in there):
-        _move(context, pcloud)
-
-
-def _move(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-) -> None:
-    """Move servers of a Pcloud, as far as possible.
-
-    Servers of drained hosts come first, then servers of a rebalance.
-    """
+    drains.step(context, pcloud, drains.drained(context, pcloud))
     try:
-        drained = [drain_plan.Drained(row.host, row.node, drain) for row, drain
-                   in drains.drained(context, pcloud)
-                   if drain.move != draining.NONE]
-        works: list[_Work] = []
-        if drained:
-            works.append(functools.partial(
-                _move_some, context, pcloud, drained))
-        if step_rows.rebalance(context, pcloud.id):
-            works.append(functools.partial(
-                rebalancer.step, context, pcloud))
-        if works:
-            _in_turn(context, pcloud, works)
+        _move(context, pcloud, end)
     except outages.ANY as error:
         LOG.warning('Servers of Pcloud %(pcloud)s have still to be moved: '
                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
+
+
+def _move(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, end: float,
+) -> None:
+    """Move servers of drained hosts, and then those of a rebalance.
+
+    :param end: as `_step`
+    """
+    drained = [drain_plan.Drained(row.host, row.node, drain) for row, drain
+               in drains.drained(context, pcloud)
+               if drain.move != draining.NONE]
+    if drained:
+        _move_some(context, pcloud, drained, end)
+    if step_rows.rebalance(context, pcloud.id):
+        rebalancer.step(context, pcloud, end)
 
 
 def confirm(context: nova_context.RequestContext) -> None:
@@ -107,30 +113,6 @@ def confirm(context: nova_context.RequestContext) -> None:
     """
     for server in past_moves.to_confirm_anywhere():
         asking.ask(server_calls.confirm, context, server)
-
-
-def _in_turn(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    works: Sequence[_Work],
-) -> None:
-    """Work, unless another worker has the turn.
-
-    :raises: `exception.PcloudNotFound`
-    """
-    turn = turns.Turn(
-        names.pcloud(pcloud.id), names.MOVING_TURN,
-        journal.moving_anchor(pcloud.id), secrets.token_hex(4), _LASTS)
-    try:
-        if not (turns.is_free(context, turn) and turns.take(context, turn)):
-            return
-    except exception.AggregateGone:
-        raise exception.PcloudNotFound(pcloud=pcloud.id)
-    try:
-        end = time.monotonic() + _LASTS / 2
-        for work in works:
-            work(end)
-    finally:
-        turns.end(context, turn)
 
 
 def _move_some(

@@ -351,8 +351,11 @@ def delete(context: nova_context.RequestContext, pcloud: Pcloud) -> None:
         settings = written.find(policy)
         if settings is not None:
             written.delete(settings.id)
-        written.unmark([names.rebalance_key(pcloud.id, server) for server
-                        in step_rows.rebalance(context, pcloud.id)])
+        written.unmark([
+            *(names.rebalance_key(pcloud.id, server) for server
+              in step_rows.rebalance(context, pcloud.id)),
+            *written.values(pcloud.aggregate.id,
+                            [names.moving_key(pcloud.id)])])
         written.forget(journal.pcloud_anchor(pcloud.id))
         written.forget(journal.growth_anchor(pcloud.id))
         written.forget(journal.moving_anchor(pcloud.id))

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import itertools
+import random
 import time
 
 from nova import context as nova_context
@@ -128,6 +129,20 @@ def finish(
     """
     for _ in _finished(context, dict.fromkeys(names_)):
         pass
+
+
+def finish_all(context: nova_context.RequestContext) -> None:
+    """Reconcile all hosts for which something is due, in any order.
+
+    The requests under way are read once for all hosts that settle. A request
+    that was under way before a host changed hands ends, and none begins.
+    """
+    dues = {host: due.parse(text)
+            for host, text in journal.dues(context).items()}
+    settling = due.settling(dues)
+    hosts = sorted(dues.keys() - arrivals.awaited(context, settling))
+    random.shuffle(hosts)
+    finish(context, hosts)
 
 
 def finish_written(

@@ -40,7 +40,7 @@ from pcloud.rules.moving import assignments
 # The most characters of `valid_for`.
 LONGEST = 65535
 # What plans do not depend on: who does something now.
-_TURNS = (names.MOVING_TURN, names.GROWTH_TURN, names.REBALANCE_STOPPED)
+_TURNS = (names.GROWTH_TURN, names.REBALANCE_STOPPED)
 
 
 @dataclasses.dataclass(frozen=True)

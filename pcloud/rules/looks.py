@@ -13,7 +13,7 @@ from pcloud.rules import record
 # intervals, thirty of the default.
 LASTS = 300
 # Seconds after which a look is noted once more.
-NOTED = 30
+NOTED = 60
 # No clock is ahead by so many seconds.
 _SLACK = 3600
 

@@ -12,6 +12,7 @@ import threading
 from nova import context as nova_context
 from oslo_log import log as logging
 
+from pcloud.worker import owner_threads
 from pcloud.worker import passes
 from pcloud.worker import scaled_services
 
@@ -22,8 +23,9 @@ def run(interval: float, end: threading.Event) -> None:
     """Make a pass, wait, and make the next pass.
 
     Hosts and scaled services have separate passes, in two threads: a drain
-    does not wait for the many calls of looks. Passes under way are
-    finished before the end.
+    does not wait for the many calls of looks. The Pclouds of an owner have a
+    thread, for which no pass waits. All that is under way is finished before
+    the end.
 
     :param interval: how many seconds to wait between two passes
     :param end: set when the worker is to end
@@ -32,7 +34,10 @@ def run(interval: float, end: threading.Event) -> None:
     follower = threading.Thread(
         target=_follow, args=(interval, end), daemon=True)
     follower.start()
-    _repeat(passes.hosts, interval, end)
+    threads = owner_threads.OwnerThreads()
+    _repeat(functools.partial(passes.hosts, submit=threads.submit),
+            interval, end)
+    threads.end()
     follower.join()
     LOG.info('The worker ends.')
 

@@ -10,14 +10,17 @@ Rule: reference-worker-passes
 """
 
 from collections.abc import Callable
+from collections.abc import Iterable
+import functools
+import random
+from typing import TypeAlias
 
 from nova import context as nova_context
 from oslo_log import log as logging
 
-from pcloud.backend.aggregates import step_rows
-from pcloud.backend.changes import journal
 from pcloud.backend import outages
 from pcloud import exception
+from pcloud.moving import due_pclouds
 from pcloud.moving import maintenance
 from pcloud.moving import steps
 from pcloud.objects import looks
@@ -28,6 +31,10 @@ from pcloud.worker import scaled_services
 LOG = logging.getLogger(__name__)
 
 
+# Gets an owner, and what is to be done for the Pclouds of the owner.
+Submit: TypeAlias = Callable[[str, Callable[[], None]], None]
+
+
 def once(context: nova_context.RequestContext) -> bool:
     """Do everything due, as far as possible.
 
@@ -36,13 +43,25 @@ def once(context: nova_context.RequestContext) -> bool:
 
     :returns: whether no part of the cloud was away
     """
-    return all([hosts(context),
+    return all([hosts(context, immediately),
                 services(context, scaled_services.PassMemory())])
 
 
-def hosts(context: nova_context.RequestContext) -> bool:
-    """Do what is due for hosts, as `once`."""
-    return all([_done(context, step) for step in _STEPS])
+def immediately(owner: str, work: Callable[[], None]) -> None:
+    """Do the work for an owner, and wait for its end."""
+    work()
+
+
+def hosts(context: nova_context.RequestContext, submit: Submit) -> bool:
+    """Do what is due for hosts, as `once`.
+
+    :param submit: has the work for an owner done, now or later
+    """
+    def _drain(context: nova_context.RequestContext) -> None:
+        _step_pclouds(context, submit)
+
+    return all([_done(context, step) for step in (
+        _look, _settle, _maintain, _drain, _confirm)])
 
 
 def services(
@@ -70,7 +89,7 @@ def _done(
 
 def _settle(context: nova_context.RequestContext) -> None:
     """Do what is due for hosts that change hands."""
-    reconcile.finish(context, sorted(journal.dues(context)))
+    reconcile.finish_all(context)
 
 
 def _maintain(context: nova_context.RequestContext) -> None:
@@ -78,15 +97,36 @@ def _maintain(context: nova_context.RequestContext) -> None:
     maintenance.step(context)
 
 
-def _drain(context: nova_context.RequestContext) -> None:
-    """Do what is due for the hosts of every Pcloud with such hosts."""
-    for pcloud_id in step_rows.with_steps(context):
-        # A pass through many Pclouds may be long.
-        looks.note(context)
+def _step_pclouds(
+    context: nova_context.RequestContext, submit: Submit,
+) -> None:
+    """Do what is due for the hosts of Pclouds, in any order.
+
+    Other workers begin with other Pclouds, and leave out those that somebody
+    is at.
+    """
+    pclouds_of: dict[str, list[str]] = {}
+    for pcloud_id, owner in due_pclouds.find(context).items():
+        pclouds_of.setdefault(owner, []).append(pcloud_id)
+    owners = list(pclouds_of)
+    random.shuffle(owners)
+    for owner in owners:
+        random.shuffle(pclouds_of[owner])
+        submit(owner, functools.partial(_work_for, pclouds_of[owner]))
+
+
+def _work_for(pcloud_ids: Iterable[str]) -> None:
+    """Do what is due for the hosts of some Pclouds, one after the other."""
+    context = nova_context.get_admin_context()
+    for pcloud_id in pcloud_ids:
         try:
             steps.step(context, pclouds.head(context, pcloud_id))
         except exception.PcloudNotFound:
             LOG.info('Pcloud %s is gone.', pcloud_id)
+        except outages.ANY as error:
+            LOG.warning('What is due for Pcloud %(pcloud)s has still to be '
+                        'done: %(error)s',
+                        {'pcloud': pcloud_id, 'error': error})
 
 
 def _confirm(context: nova_context.RequestContext) -> None:
@@ -97,6 +137,3 @@ def _confirm(context: nova_context.RequestContext) -> None:
 def _look(context: nova_context.RequestContext) -> None:
     """Note that a worker looks."""
     looks.note(context)
-
-
-_STEPS = (_look, _settle, _maintain, _drain, _confirm)

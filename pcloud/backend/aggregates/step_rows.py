@@ -2,6 +2,10 @@
 
 """Read what the owner wishes and the worker does: drains, reactions, moves."""
 
+from collections.abc import Collection
+from collections.abc import Mapping
+import dataclasses
+
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
@@ -75,39 +79,77 @@ def rebalance(
             kept_rows.moves_of(pcloud_id)).all()))
 
 
-def with_steps(context: nova_context.RequestContext) -> list[str]:
-    """Return the ids of the Pclouds for whose hosts something may be due.
+@dataclasses.dataclass(frozen=True)
+class Wished:
+    """What is wished of a Pcloud of whose hosts something may be due.
 
-    A Pcloud with `wishes`, or with a maintenance policy and a host in or
-    before a maintenance. One query.
+    :ivar owner: the project
+    :ivar policy: the maintenance policy as written, None without one
+    :ivar kept: ``key of the journal -> value`` of the hosts: drains,
+        reactions, hosts that stand in, and maintenances
+    :ivar is_rebalanced: whether servers are to be moved for a rebalance
     """
-    id_, policy = (orm.aliased(models.AggregateMetadata) for _ in range(2))
-    reacting = _with_kept(names.MAINTENANCE_PREFIX, id_).join(
-        policy, sa.and_(policy.aggregate_id == id_.aggregate_id,
-                        policy.key == names.MAINTENANCE_POLICY))
+
+    owner: str
+    policy: str | None
+    kept: Mapping[str, str]
+    is_rebalanced: bool
+
+
+def wished(context: nova_context.RequestContext) -> dict[str, Wished]:
+    """Return all that is wished of the hosts and servers of Pclouds.
+
+    Two queries while nothing is wished, else three, for any number of Pclouds.
+
+    :returns: ``Pcloud id -> Wished``
+    """
     with api_db.context_manager.reader.using(context) as session:
-        return sorted(session.scalars(sa.union(
-            *(_with_kept(prefix, id_) for prefix in _WISHES), reacting,
-            kept_rows.rebalanced())))
+        found = session.execute(sa.union_all(*map(
+            _of_members, (*_WISHES, names.MAINTENANCE_PREFIX)))).all()
+        rebalanced = frozenset(session.scalars(kept_rows.rebalanced()))
+        if not (found or rebalanced):
+            return {}
+        frames = _frames(session, {id_ for id_, *_ in found}, rebalanced)
+    kept: dict[int, dict[str, str]] = {}
+    for id_, key, value in found:
+        kept.setdefault(id_, {})[key] = value
+    return {frame[names.ID]: Wished(
+        frame.get(names.OWNER, ''), frame.get(names.MAINTENANCE_POLICY),
+        kept.get(id_, {}), frame[names.ID] in rebalanced)
+        for id_, frame in frames.items() if names.ID in frame}
 
 
-def _with_kept(
-    prefix: str, id_: type[models.AggregateMetadata],
-) -> sa.Select:
-    """Select the ids of the Pclouds with a host of which a row is kept.
+def _of_members(prefix: str) -> sa.Select:
+    """Select aggregate, key and value of rows whose host is in an aggregate.
 
     There are few such rows, so they come first.
-
-    :param id_: an alias of the rows with the ids
     """
-    kept = orm.aliased(models.AggregateMetadata)
-    member = models.AggregateHost
-    return sa.select(id_.value).select_from(kept).join(
+    kept, member = orm.aliased(models.AggregateMetadata), models.AggregateHost
+    return sa.select(
+        member.aggregate_id, kept.key, kept.value,
+    ).select_from(kept).join(
         member, member.host == kept_rows.host_of(kept, prefix),
-    ).join(
-        id_, sa.and_(id_.aggregate_id == member.aggregate_id,
-                     id_.key == names.ID),
     ).where(kept_rows.has_prefix(kept, prefix))
+
+
+def _frames(
+    session: orm.Session, ids: Collection[int], pclouds: Collection[str],
+) -> dict[int, dict[str, str]]:
+    """Return id, owner and maintenance policy of Pclouds, by aggregate.
+
+    :param ids: the ids of some aggregates
+    :param pclouds: the ids of some Pclouds
+    """
+    aggregate, row = models.Aggregate, models.AggregateMetadata
+    found: dict[int, dict[str, str]] = {}
+    for id_, key, value in session.execute(sa.select(
+        row.aggregate_id, row.key, row.value,
+    ).join(aggregate, aggregate.id == row.aggregate_id).where(
+        row.key.in_([names.ID, names.OWNER, names.MAINTENANCE_POLICY]),
+        sa.or_(aggregate.id.in_(ids),
+               aggregate.name.in_(map(names.pcloud, pclouds))))):
+        found.setdefault(id_, {})[key] = value
+    return found
 
 
 def every_drain(

@@ -75,6 +75,30 @@ def of(state: str | None, text: str | None) -> Drain | None:
     return Drain.known(text) if state == access.DISABLED else None
 
 
+def is_at_rest(drain: Drain, in_use: bool, now: float) -> bool:
+    """Whether nothing is due for a drained host.
+
+    A host in use has servers, or migrations that are not over.
+
+    ===============  ======  =======  ======  =======
+    overdue, untold  in use  release  move    at rest
+    ===============  ======  =======  ======  =======
+    yes              any     any      any     no
+    no               no      yes      any     no
+    no               no      no       any     yes
+    no               yes     any      none    yes
+    no               yes     any      others  no
+    ===============  ======  =======  ======  =======
+
+    :param now: seconds since the epoch
+
+    Rule: reference-draining-steps
+    """
+    if drain.is_overdue(now) and not drain.told:
+        return False
+    return drain.move == NONE if in_use else not drain.release
+
+
 def lets_go(drain: Drain | None) -> bool:
     """Whether a drain has a host emptied, and leave, whatever comes.
 

@@ -352,7 +352,8 @@ class FightTest(testtools.TestCase):
             'pcloud': {'maintenance_policy': 'replace'}})], 0
 
         def look():
-            passes.hosts(nova_context.get_admin_context())
+            passes.hosts(nova_context.get_admin_context(),
+                         passes.immediately)
             return user.call('GET', path)
 
         def maintain(host, maintenance):

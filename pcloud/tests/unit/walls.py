@@ -206,7 +206,7 @@ ROOMS = {
     'moving': _room(
         f'{_COMMON} backend counters objects scheduler',
         f'{_OSLO} nova.context nova.exception nova.objects',
-        'steps',
+        'due_pclouds steps',
         'forecast rebalancer',
         'asking drain_plan drains maintenance maintenance_reactions',
         'maintenance_drains'),
@@ -217,7 +217,7 @@ ROOMS = {
         'loop',
         'passes',
         'scaled_services',
-        'credentials follower tenant_calls'),
+        'credentials follower owner_threads tenant_calls'),
     'metrics': _room(
         f'{_COMMON} audit backend counters objects',
         'nova.context oslo_log oslo_utils prometheus_client',

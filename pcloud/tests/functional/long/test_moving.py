@@ -232,14 +232,14 @@ class TurnTest(test_moving.MovingTestCase):
 
     def test_turn_of_somebody_else(self):
         now = int(timeutils.utcnow_ts())
-        self.set_metadata(**{
-            names.MOVING_TURN: turns.Turn('0' * 8, now + 60).text()})
+        key = names.moving_key(self.pcloud)
+        self.set_metadata(**{key: turns.Turn('0' * 8, now + 60).text()})
         self.work()
         self.assertEqual([], self.migrations(self.server))
         self.later(seconds=62)
         self.work()
         self.arrives(self.server, 'b')
-        self.assertNotIn(names.MOVING_TURN, self.metadata())
+        self.assertNotIn(key, self.aggregate(names.JOURNAL).metadata)
 
     def test_several_at_once(self):
         asked = []

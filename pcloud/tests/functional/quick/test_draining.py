@@ -136,7 +136,8 @@ class StateTest(DrainingTestCase):
         self.assertEqual(
             'disabled', self.metadata()[self.state_key()])
         _, pcloud = isolation.pcloud_access(self.context, self.pcloud)
-        self.assertEqual('disabled', pcloud.states[self.key(prefix='')])
+        self.assertEqual('disabled', pcloud.states[
+            self.state_key().removeprefix('pcloud:host_state:')])
 
     def test_it_takes_no_new_servers(self):
         self.drain('a')

@@ -71,7 +71,7 @@ class WorkerTest(test_moving.MovingTestCase):
     def test_killed_at_any_statement(self):
         server = self.start()
         self.only('a', 'b')
-        with mock.patch.object(steps, '_in_turn'):
+        with mock.patch.object(steps, '_move'):
             self.drain(move='live', release=True)
         number = 1
         engine, *_ = self.engines()
@@ -109,6 +109,40 @@ class WorkerTest(test_moving.MovingTestCase):
         self.assertEqual(few, counting.least(self.work))
         self.assertLess(few, counting.Count(9, 0))
 
+    def test_at_rest(self):
+        """Nothing is done for what stays as it is, however much it is."""
+        self.drain()
+        few = counting.least(self.work)
+        for name in 'b', 'c':
+            self.drain(name)
+        for number in range(3):
+            self.make_pcloud(self.alice, f'more-{number}')
+        with mock.patch.object(steps, 'step') as step:
+            self.assertEqual(few, counting.least(self.work))
+        step.assert_not_called()
+        self.assertLess(few, counting.Count(13, 0))
+
+    def test_two_share(self):
+        """Who comes second leaves out what the first is at."""
+        other = threading.Thread(target=self.work)
+        seen, step = [], steps._step
+
+        def begin_another(*arguments):
+            seen.append(arguments)
+            if len(seen) == 1:
+                other.start()
+                other.join()
+            step(*arguments)
+
+        server = self.start()
+        self.only('a', 'b')
+        with mock.patch.object(steps, '_move'):
+            self.drain(move='live')
+        with mock.patch.object(steps, '_step', begin_another):
+            self.work()
+        self.assertEqual(1, len(seen))
+        self.arrives(server, 'b')
+
 
 class SeenTest(test_draining.DrainingTestCase):
     """What tells whether a worker looks."""
@@ -128,7 +162,7 @@ class SeenTest(test_draining.DrainingTestCase):
         self.forget()
         self.assertIsNone(self.seen())
         now = timeutils.utcnow().replace(microsecond=0)
-        for delta, noted in ((0, 0), (29, 0), (31, 31), (60, 31), (3600, 3600),
+        for delta, noted in ((0, 0), (59, 0), (61, 61), (99, 61), (3600, 3600),
                              (0, 3600), (-1, -1)):
             self.at(now + datetime.timedelta(seconds=delta))
             self.work()

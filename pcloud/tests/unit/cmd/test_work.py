@@ -36,7 +36,7 @@ class WorkTest(testtools.TestCase):
         for number in (signal.SIGTERM, signal.SIGINT):
             seen = []
 
-            def look(context, number=number, seen=seen):
+            def look(context, submit, number=number, seen=seen):
                 seen.append(context)
                 if len(seen) == 2:
                     os.kill(os.getpid(), number)
@@ -65,7 +65,7 @@ class WorkTest(testtools.TestCase):
         """Hosts are looked at while a pass over services goes on."""
         end, seen, is_slow = threading.Event(), [], threading.Event()
 
-        def look(context):
+        def look(context, submit):
             seen.append(context)
             if len(seen) == 3:
                 is_slow.set()

@@ -27,7 +27,7 @@ class LooksTest(unittest.TestCase):
             self.assertEqual(
                 expected, looks.is_recent(now - age, now), age)
         self.assertFalse(looks.is_recent(None, now))
-        self.assertFalse(looks.is_recent(now - 31, now, looks.NOTED))
+        self.assertFalse(looks.is_recent(now - 61, now, looks.NOTED))
 
     def test_words(self):
         rule, reason = blockers.without_worker(1764254000)

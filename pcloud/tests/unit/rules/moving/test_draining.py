@@ -84,3 +84,19 @@ class DrainTest(base.BaseTestCase):
     @ddt.unpack
     def test_lets_go(self, drain, lets):
         self.assertEqual(lets, draining.lets_go(drain))
+
+    def test_at_rest(self):
+        """The rows of the table of `draining.is_at_rest`."""
+        for deadline, told, in_use, release, move, at_rest in (
+                (1, False, False, False, draining.NONE, False),
+                (1, False, True, True, draining.LIVE, False),
+                (1, True, False, True, draining.NONE, False),
+                (None, False, False, True, draining.ANY, False),
+                (None, False, False, False, draining.LIVE, True),
+                (1, True, False, False, draining.LIVE, True),
+                (None, False, True, True, draining.NONE, True),
+                (None, False, True, False, draining.LIVE, False),
+                (9, False, True, True, draining.NONE, True)):
+            drain = draining.Drain(0, move, release, deadline, told)
+            self.assertIs(at_rest, draining.is_at_rest(drain, in_use, 5),
+                          (drain, in_use))
