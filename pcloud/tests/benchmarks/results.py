@@ -19,6 +19,7 @@ PARTS: Mapping[str, str] = {
     'calls': 'Calls of Pcloud in two clouds',
     'allocations': 'Hosts a second',
     'aggregates': "Nova's reads of all aggregates",
+    'workers': 'Workers',
     'plans': 'Plans',
     'command_lines': 'Command lines',
 }

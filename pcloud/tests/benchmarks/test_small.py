@@ -21,6 +21,7 @@ TOLD = {
     'calls': 'reads of a boot without a hint',
     'allocations': '2 processes of nova-api',
     'aggregates': 'ratios set',
+    'workers': '20 Pclouds',
     'plans': 'whether servers fit',
     'command_lines': '``nova help list``',
 }
