@@ -247,7 +247,7 @@ def closed_aggregates(
 ) -> list[rows.Aggregate]:
     """Return all pools and Pclouds, whole or not, by name.
 
-    Four queries. The metadata of Pclouds have what the journal keeps of the
+    Three queries. The metadata of Pclouds have what the journal keeps of the
     hosts.
     """
     ids = _with_type(

@@ -10,6 +10,7 @@ Rule: reference-metadata-journal
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Sequence
 import dataclasses
 
@@ -72,28 +73,31 @@ def value_of(
 
 
 def of_members(
-    ids: Collection[int], prefixes: Collection[str],
-) -> sa.CompoundSelect:
+    ids: Collection[int], prefixes: Iterable[str],
+) -> list[sa.Select]:
     """Select id, key and value of what is kept of the hosts of aggregates.
 
     :param ids: the ids of the aggregates
     :param prefixes: some of `names.KEPT_OF_HOSTS`
+    :returns: a statement a prefix: MariaDB looks each key up in an index,
+        which it does not for a list of texts that depend on the host
     """
     row = models.AggregateMetadata
-    # MariaDB looks each key up in an index, which it does not for a list of
-    # texts that depend on the host.
-    return sa.union_all(*(
+    return [
         sa.select(_MEMBER.aggregate_id, row.key, row.value).select_from(
             _MEMBER).join(row, is_kept(row, prefix, _MEMBER.host)
                           ).where(_MEMBER.aggregate_id.in_(ids))
-        for prefix in prefixes))
+        for prefix in prefixes]
 
 
-def moves_of(pcloud_id: str) -> sa.Select:
-    """Select key and value of where servers of a Pcloud are to be moved."""
+def moves(prefix: str) -> sa.Select:
+    """Select null, key and value of where servers are to be moved.
+
+    :param prefix: of the keys: of one Pcloud, or of all
+    """
     row = models.AggregateMetadata
-    return sa.select(row.key, row.value).where(
-        has_prefix(row, names.rebalance_prefix(pcloud_id)))
+    return sa.select(sa.null(), row.key, row.value).where(
+        has_prefix(row, prefix))
 
 
 def rebalanced() -> sa.Select:
@@ -110,23 +114,22 @@ def added(
 ) -> list[rows.Aggregate]:
     """Return aggregates with what the journal keeps of the hosts and moves.
 
-    Two queries; none for no aggregates. A key of the journal means nothing on
+    One query; none for no aggregates. A key of the journal means nothing on
     another aggregate.
     """
     if not pclouds:
         return []
-    row = models.AggregateMetadata
+    kept: dict[int | None, dict[str, str]] = {}
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(of_members(
-            [pcloud.id for pcloud in pclouds], names.KEPT_OF_HOSTS)).all()
-        moves = session.execute(sa.select(row.key, row.value).where(
-            has_prefix(row, names.REBALANCE_PREFIX))).all()
-    kept: dict[int, dict[str, str]] = {}
-    for id_, key, value in found:
-        kept.setdefault(id_, {})[key] = value
+        for id_, key, value in session.execute(sa.union_all(
+                *of_members([pcloud.id for pcloud in pclouds],
+                            names.KEPT_OF_HOSTS),
+                moves(names.REBALANCE_PREFIX))):
+            kept.setdefault(id_, {})[key] = value
     return [rows.with_metadata(pcloud, kept.get(pcloud.id, {}) | {
-        key: value for key, value in moves if key.startswith(
-            names.rebalance_prefix(pcloud.metadata.get(names.ID, '')))})
+        key: value for key, value in kept.get(None, {}).items()
+        if key.startswith(names.rebalance_prefix(
+            pcloud.metadata.get(names.ID, '')))})
             for pcloud in map(_without_kept, pclouds)]
 
 
@@ -134,21 +137,6 @@ def _without_kept(pcloud: rows.Aggregate) -> rows.Aggregate:
     return dataclasses.replace(pcloud, metadata={
         key: value for key, value in pcloud.metadata.items()
         if not names.is_of_journal(key)})
-
-
-def of_host(
-    session: orm.Session, host: str, prefixes: Collection[str],
-) -> dict[str, str]:
-    """Return what the journal keeps of a service host (one query).
-
-    :param prefixes: some of `names.KEPT_OF_HOSTS`
-    """
-    row = models.AggregateMetadata
-    keys = [prefix + host for prefix in prefixes]
-    # Databases that compare without case find other hosts too.
-    found = session.execute(sa.select(row.key, row.value).where(
-        row.aggregate_id == journal_id(), row.key.in_(keys)))
-    return {key: value for key, value in found if key in keys}
 
 
 def value(

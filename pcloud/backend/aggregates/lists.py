@@ -136,7 +136,7 @@ def with_hosts(
 ) -> list[rows.Aggregate]:
     """Return Pclouds with all their hosts and metadata, by name.
 
-    Four queries. The metadata have what the journal keeps of the hosts.
+    Three queries. The metadata have what the journal keeps of the hosts.
 
     :param ids: the ids of the aggregates
     """

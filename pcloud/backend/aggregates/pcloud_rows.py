@@ -46,7 +46,7 @@ def find(
 ) -> rows.Aggregate | None:
     """Return the aggregate of one whole Pcloud, or None.
 
-    Two queries for no Pcloud, else four: the metadata have what the journal
+    Two queries for no Pcloud, else three: the metadata have what the journal
     keeps of the Pcloud's hosts, and of where servers are to be moved.
 
     :param pcloud_id: any text; a text without the form of an id is no Pcloud,

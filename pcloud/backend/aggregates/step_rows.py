@@ -59,12 +59,12 @@ def wishes(
     """Return the rows of drains, maintenances and rebalances of a Pcloud.
 
     That is of reactions to maintenances, and of hosts that have joined for
-    one. Two queries. The values are as written, right or not.
+    one. One query. The values are as written, right or not.
     """
     with api_db.context_manager.reader.using(context) as session:
-        return {key: value for _, key, value in session.execute(
-            kept_rows.of_members([aggregate_id], _WISHES))} | dict(
-                session.execute(kept_rows.moves_of(pcloud_id)).all())
+        return {key: value for _, key, value in session.execute(sa.union_all(
+            *kept_rows.of_members([aggregate_id], _WISHES),
+            kept_rows.moves(names.rebalance_prefix(pcloud_id))))}
 
 
 def rebalance(
@@ -75,8 +75,9 @@ def rebalance(
     The values are as written, right or not.
     """
     with api_db.context_manager.reader.using(context) as session:
-        return names.rebalance(dict(session.execute(
-            kept_rows.moves_of(pcloud_id)).all()))
+        return names.rebalance({key: value for _, key, value in
+                                session.execute(kept_rows.moves(
+                                    names.rebalance_prefix(pcloud_id)))})
 
 
 @dataclasses.dataclass(frozen=True)
