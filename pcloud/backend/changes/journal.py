@@ -30,9 +30,13 @@ metadata of the journal have these sorts of rows.
 ``pcloud:worker``
     When a worker has looked, see `pcloud.rules.looks`.
 
-``pcloud:strict:<project id>``
-    Which scheduler chooses a host for a strict wish of a project, see
-    `pcloud.rules.turns`.
+``pcloud:strict:<project id>``, ``pcloud:moving:<Pcloud id>``
+    Which scheduler chooses a host for a strict wish of a project, and which
+    worker is at the hosts of a Pcloud, see `pcloud.rules.turns`.
+
+What is kept of hosts in pools and Pclouds is here too, see
+`pcloud.backend.aggregates.kept_rows`: all that Nova need not join with the
+hosts of an aggregate.
 
 Rule: reference-changes-journal
 """
