@@ -11,6 +11,7 @@ from __future__ import annotations
 import requests
 
 from pcloud.tests.concurrency import cloud as concurrency
+from pcloud.tests.concurrency import mariadb
 from pcloud_sandbox.configuration import paste
 
 _CONF = """
@@ -52,7 +53,7 @@ def start(cloud: concurrency.Cloud) -> str:
         'glance', 'etc/glance/glance-api-paste.ini')))
     (folder / 'policy.yaml').write_text(
         ''.join(f'{name}: "@"\n' for name in _POLICIES))
-    port, = concurrency.free_ports(1)
+    port, = mariadb.free_ports(1)
     cloud.serve('glance', path, port)
     url = f'http://127.0.0.1:{port}'
     cloud.wait_for(url)

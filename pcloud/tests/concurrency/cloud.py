@@ -5,11 +5,11 @@
 import atexit
 from collections.abc import Mapping
 import contextlib
+import itertools
 import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +27,7 @@ from oslo_utils import uuidutils
 import requests
 import sqlalchemy as sa
 
+from pcloud.backend.calls import placement
 from pcloud import conf
 from pcloud import names
 from pcloud.tests.concurrency import mariadb
@@ -103,7 +104,7 @@ class Cloud:
         self._processes: list[subprocess.Popen] = []
         self._cell: objects.CellMapping | None = None
         self.config = self.folder / 'direct.conf'
-        self.placement_port, *self._ports = free_ports(processes + 1)
+        self.placement_port, *self._ports = mariadb.free_ports(processes + 1)
         self.urls = [f'http://127.0.0.1:{port}' for port in self._ports]
 
     def start(self, detours: Mapping[int, int] | None = None) -> None:
@@ -115,15 +116,18 @@ class Cloud:
             does not answer
         """
         mariadb.create()
-        served = self.folder / 'nova.conf'
-        self._write(self.config, {})
-        self._write(served, detours or {})
+        self._write(self.config, {}, mariadb.PORT)
+        served = [self.folder / f'nova-{number}.conf'
+                  for number in range(len(self._ports))]
+        # Where there are several nodes, each process has another.
+        for path, node in zip(served, itertools.cycle(mariadb.PORTS)):
+            self._write(path, detours or {}, node)
         self._write_others()
         self.serve('placement', self.folder / 'placement.conf',
                    self.placement_port)
         self._sync()
-        for port in self._ports:
-            self.serve(self._server, served, port)
+        for path, port in zip(served, self._ports, strict=True):
+            self.serve(self._server, path, port)
         for url in [f'http://127.0.0.1:{self.placement_port}', *self.urls]:
             self.wait_for(url)
         config.parse_args(['test', '--config-file', str(self.config)])
@@ -168,8 +172,10 @@ class Cloud:
         """The log of the API processes."""
         return self.folder / 'nova.log'
 
-    def _write(self, path: pathlib.Path, detours: Mapping[int, int]) -> None:
-        port = detours.get(mariadb.PORT, mariadb.PORT)
+    def _write(
+        self, path: pathlib.Path, detours: Mapping[int, int], node: int,
+    ) -> None:
+        port = detours.get(node, node)
         path.write_text(_NOVA_CONF.format(
             folder=self.folder, name='nova', options=self._options,
             transport=self._transport,
@@ -238,9 +244,12 @@ class Cloud:
         pool.create()
         hosts = [f'{flavor_id}-{number}' for number in range(count)]
         for host in hosts:
-            self.make_host(host)
+            node = self.make_host(host)
             compute_api.AggregateAPI().add_host_to_aggregate(
                 context.elevated(), pool.id, host)
+            body = placement.aggregates(context, node)
+            body['aggregates'].append(names.CLOSED_UUID)
+            assert placement.set_aggregates(context, node, body)
         # As a change of Pcloud has them join, so that they are free at once.
         with api_db.context_manager.writer.using(context) as session:
             session.execute(sa.update(api_models.AggregateHost).where(
@@ -248,8 +257,11 @@ class Cloud:
             ).values(updated_at=timeutils.utcnow()))
         return hosts
 
-    def make_host(self, host: str, *, disabled: bool = False) -> None:
-        """Make a host in no pool, whose compute service is only a row."""
+    def make_host(self, host: str, *, disabled: bool = False) -> str:
+        """Make a host in no pool, whose compute service is only a row.
+
+        :returns: the uuid of the resource provider of the host's node
+        """
         context = nova_context.get_admin_context()
         objects.HostMapping(
             context, host=host, cell_mapping=self._cell).create()
@@ -273,20 +285,12 @@ class Cloud:
         assert client.put(f'/resource_providers/{node_uuid}/inventories', {
             'resource_provider_generation': 0, 'inventories': {
                 'VCPU': inventory, 'MEMORY_MB': inventory}}).ok
+        return node_uuid
 
 
 def _children(pid: int) -> list[int]:
     return [int(child) for child in pathlib.Path(
         f'/proc/{pid}/task/{pid}/children').read_text().split()]
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports on which no process listens."""
-    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def beside(command: str) -> str:

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Databases of a test process on the MariaDB of this machine."""
+"""Databases of a test process on the MariaDB of this machine.
+
+``PCLOUD_TEST_NODES`` has the ports of several nodes that share all databases,
+with commas between (see `galera`).
+"""
 
 from collections.abc import Iterable
 import os
 import re
+import socket
 import unittest
 
 import pymysql
 
-HOST, PORT, USER = '127.0.0.1', 3306, 'root'
+VARIABLE = 'PCLOUD_TEST_NODES'
+HOST, USER = '127.0.0.1', 'root'
+PORTS = [int(port) for port in os.environ.get(VARIABLE, '3306').split(',')]
+PORT = PORTS[0]
 _PREFIX = 'pcloud_test_'
 NAMES = ('nova_api', 'nova_cell0', 'nova_cell1', 'placement')
 
@@ -20,12 +28,12 @@ def need() -> None:
     :raises: `unittest.SkipTest`, or `pymysql.err.OperationalError` in CI
     """
     try:
-        pymysql.connect(host=HOST, user=USER).close()
+        pymysql.connect(host=HOST, port=PORT, user=USER).close()
     except pymysql.err.OperationalError as error:
         if os.environ.get('CI'):
             raise
         raise unittest.SkipTest(
-            f'there is no MariaDB at {HOST}:3306 that lets {USER} in: '
+            f'there is no MariaDB at {HOST}:{PORT} that lets {USER} in: '
             f'{error}')
 
 
@@ -44,7 +52,7 @@ def create(databases: Iterable[str] = NAMES) -> None:
 
     :param databases: `NAMES`, or names apart from a cloud of this process
     """
-    with pymysql.connect(host=HOST, user=USER) as connection:
+    with pymysql.connect(host=HOST, port=PORT, user=USER) as connection:
         with connection.cursor() as cursor:
             _drop_stale(cursor)
             for name in databases:
@@ -54,10 +62,19 @@ def create(databases: Iterable[str] = NAMES) -> None:
 
 def drop(databases: Iterable[str] = NAMES) -> None:
     """Drop databases of this process; the names are as for `create`."""
-    with pymysql.connect(host=HOST, user=USER) as connection:
+    with pymysql.connect(host=HOST, port=PORT, user=USER) as connection:
         with connection.cursor() as cursor:
             for name in databases:
                 cursor.execute(f'DROP DATABASE IF EXISTS {own(name)}')
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports on which no process listens."""
+    sockets = [socket.create_server((HOST, 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
 
 
 def own(name: str) -> str:

@@ -12,6 +12,7 @@ import requests
 from pcloud.tests.cloud.own import servers
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
+from pcloud.tests.concurrency import mariadb
 
 NETWORK, IMAGE = 'none', '155d900f-4e14-4e4c-a73d-069cbf4541e6'
 FLAVORS = ('small', 'large')
@@ -57,7 +58,7 @@ class Computes:
                  hosts: list[str]) -> None:
         self._cloud = cloud
         self._hosts = hosts
-        self._port, = concurrency_cloud.free_ports(1)
+        self._port, = mariadb.free_ports(1)
         self.url = f'http://127.0.0.1:{self._port}'
         self.config = cloud.folder / 'services.conf'
         self._services: dict[str, str] = {}

@@ -67,8 +67,8 @@ class Reader:
 
     def __init__(self) -> None:
         self._connection = pymysql.connect(
-            host=mariadb.HOST, user=mariadb.USER, autocommit=True,
-            database=mariadb.own('nova_api'))
+            host=mariadb.HOST, port=mariadb.PORT, user=mariadb.USER,
+            autocommit=True, database=mariadb.own('nova_api'))
 
     def query(self, statement: str, values: object = None) -> list[tuple]:
         """Return the rows of a statement."""
