@@ -142,6 +142,43 @@ def unmet(
     return [frozenset(keys) for keys in key_sets]
 
 
+def unmeetable(unmet: Iterable[frozenset[str]]) -> list[tuple[str, ...]]:
+    """Return why no machine meets constraints: the keys that rule all out.
+
+    ==========================================  ============================
+    machines                                    keys
+    ==========================================  ============================
+    none meets a key                            each such key, by itself
+    each key is met, and no machine meets two   the first two such keys
+    of the keys
+    any two keys are met, and no machine meets  some of the keys, of which
+    all of the keys                             none can be left out
+    a machine meets all keys                    none
+    ==========================================  ============================
+
+    :param unmet: the keys that each machine does not meet, as from `unmet`
+
+    Rule: reference-constraints-overlap
+    """
+    there = set(unmet)
+    if not there or frozenset() in there:
+        return []
+    alone = frozenset.intersection(*there)
+    if alone:
+        return [(key,) for key in sorted(alone)]
+    # One of the two keys is a key that this machine does not meet.
+    for key in min(map(sorted, there), key=lambda keys: (len(keys), keys)):
+        others = frozenset.intersection(
+            *(keys for keys in there if key not in keys))
+        if others:
+            return [tuple(sorted((key, min(others))))]
+    kept = frozenset.union(*there)
+    for key in sorted(kept):
+        if all(keys & (kept - {key}) for keys in there):
+            kept -= {key}
+    return [tuple(sorted(kept))]
+
+
 def large_enough(
     what: Wanted, sizes: Mapping[str, Sequence[int]],
 ) -> Sequence[int]:

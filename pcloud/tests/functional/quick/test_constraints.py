@@ -111,10 +111,31 @@ class ServersTest(ConstraintsTestCase):
         self.assertIn(self.started('ram=max'), ('node-4', 'node-5'))
         server = self.boot(
             self.alice, {'constraints': 'cpu=max ram=max'}, expected='ERROR')
-        self.assertIn('meets the machine constraints cpu=max, ram=max.',
+        self.assertIn('meets the machine constraints cpu=max and ram=max '
+                      'together, although each alone is met.',
                       self.fault(server))
         self.set_attribute('rack', 'r 1', 'node-1', 'node-2')
         self.assertEqual('node-2', self.started('cpu=max rack=r\\ 1'))
+
+    def test_what_cannot_be_had_together(self):
+        """The machines are 2, 4, 6 and 8 G, and have 2 to 8 cpus."""
+        self.set_attribute('rack', 'r1', 'node-1')
+        for written, expected in (
+                ('ram=6G cpu=99', 'the machine constraints cpu=99.'),
+                ('cpu=99 ram=1T storage=1G',
+                 'any of the machine constraints cpu=99, ram=1T.'),
+                ('ram=8G rack=r1 storage=0',
+                 'the machine constraints rack=r1 and ram=8G together, '
+                 'although each alone is met.')):
+            server = self.boot(self.alice, {'constraints': written},
+                               expected='ERROR')
+            self.assertIn(f'meets {expected}', self.fault(server))
+        # What the operator wishes keeps its value.
+        self.set_policy('cloud', 'default', 'rack=r1')
+        server = self.boot(self.alice, {'constraints': 'ram=8G'},
+                           expected='ERROR')
+        self.assertIn('constraints rack (cloud) and ram=8G together',
+                      self.fault(server))
 
     def test_of_one_request_all(self):
         known = {each['id'] for each in self.alice.get_servers()}
@@ -329,6 +350,8 @@ class HostsTest(ConstraintsTestCase):
         self.assertIn('2 of 3 have no free host', message)
         self.assertIn('; cpu=3 rules out 1 of 3', message)
         self.assertIn('; storage=1T rules out 1 of 3', message)
+        # The only free host lacks each of them.
+        self.assertNotIn('together', message)
         self.assertNotIn('node-', message)
 
     def test_what_no_host_can_meet(self):
@@ -367,6 +390,9 @@ class HostsTest(ConstraintsTestCase):
             409, self._call, 'a', 'classes=a rack=r2')
         self.assertIn('all together rule out 1 of 3', message)
         self.assertIn('classes=a rules out 2 of 3', message)
+        self.assertIn('; no free host meets classes=a and rack=r2 together, '
+                      'although each alone is met.', message)
+        self.assertNotIn('node-', message)
         message = self.refused(409, lambda: self._call(
             'a', 'classes=a', availability_zone='az2'))
         self.assertIn("in availability zone 'az2'", message)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import itertools
 
 import hypothesis
 from hypothesis import strategies as st
@@ -302,6 +303,48 @@ class WasteTest(testtools.TestCase):
         self.assertEqual(order, sorted(order))
         self.assertTrue(waste(9, 1)[0])
         self.assertTrue(machines.waste(what, machine().sizes, {})[0])
+
+
+class UnmeetableTest(testtools.TestCase):
+
+    def _found(self, *unmet):
+        return machines.unmeetable(map(frozenset, unmet))
+
+    def test_alone(self):
+        self.assertEqual([('cpu',)], self._found(['cpu', 'ram'], ['cpu']))
+        self.assertEqual([('cpu',), ('ram',)],
+                         self._found(['ram', 'cpu', 'rack'], ['cpu', 'ram']))
+
+    def test_two(self):
+        self.assertEqual([('cpu', 'ram')], self._found(['cpu'], ['ram']))
+        self.assertEqual([('cpu', 'ram')], self._found(
+            ['cpu', 'rack'], ['ram', 'storage'], ['cpu', 'ram', 'rack'],
+            ['cpu', 'storage'], ['ram', 'rack']))
+
+    def test_more(self):
+        self.assertEqual([('a', 'b', 'c')],
+                         self._found(['a'], ['b'], ['c']))
+        self.assertEqual([('a', 'b', 'd')], self._found(
+            ['a'], ['b'], ['c', 'd']))
+
+    def test_none(self):
+        self.assertEqual([], self._found())
+        self.assertEqual([], self._found([], ['cpu']))
+
+    @hypothesis.given(st.lists(
+        st.frozensets(st.sampled_from('abcde'), min_size=1), min_size=1))
+    def test_no_machine_meets_them_and_none_can_be_left_out(self, unmet):
+        for keys in machines.unmeetable(unmet):
+            self.assertTrue(all(each & {*keys} for each in unmet))
+            for key in keys:
+                self.assertFalse(
+                    all(each & ({*keys} - {key}) for each in unmet))
+            # No fewer keys would do.
+            fewest = next(
+                size for size in range(1, 6) if any(
+                    all(each & {*some} for each in unmet)
+                    for some in itertools.combinations('abcde', size)))
+            self.assertEqual(min(3, fewest), min(3, len(keys)))
 
 
 class FulfilledTest(testtools.TestCase):
