@@ -301,6 +301,7 @@ def _record(
     keys = {scope: policy.customer_keys
             for (scope, _), policy in policies.items()}
     customer = affinity.compiled([
+        keys.get(scoped_policies.DOMAIN, ()),
         keys.get(scoped_policies.PROJECT, ()), affinity_keys.customer(
             properties, affinity_keys.IMAGE_CUSTOMER_PREFIX),
         keys.get(scoped_policies.PCLOUD, ())])

@@ -169,6 +169,35 @@ class ServersTest(ConstraintsTestCase):
         self.wait_for(server, status='ACTIVE')
         self.assertEqual('node-1', self.host_of(server))
 
+    def test_of_ones_own_project(self):
+        path = f'{POLICIES}/project/{base.ALICE}'
+        self.set_policy('cloud', 'default', 'rack=^secret storage=1G')
+        self.set_policy('project', base.ALICE, 'host=node-3 gpu=a')
+        self.set_policy('project', base.ALICE, 'gpu=^b ram=8G', self.alice)
+        # The real host is not shown, and stays.
+        shown = self.alice.get_json(f'{path}?effective=1')['policy']
+        self.assertEqual('gpu=^b ram=8G', shown['constraints'])
+        self.assertEqual(
+            {'cpu': '1', 'gpu': '^b', 'host': None, 'rack': None,
+             'ram': '8G', 'storage': '1G'},
+            {row['key']: row['value'] for row in shown['effective']})
+        self.assertEqual('gpu=^b host=node-3 ram=8G', self.admin.get_json(
+            path)['policy']['constraints'])
+        self.assertIn('for administrators', self._policy(
+            403, 'project', base.ALICE, 'host=node-4', self.alice))
+        self.set_policy('project', base.ALICE, '')
+        self.set_policy('project', base.ALICE, 'ram=6G', self.alice)
+        self.assertEqual('node-3', self.started())
+        self.assertEqual('node-1', self.started(user=self.bob))
+        reader = self.client_of('reader', base.ALICE, ('reader',))
+        self._policy(403, 'project', base.ALICE, '', reader)
+        self._policy(403, 'project', base.ALICE, '', self.bob)
+        self.assertEqual('ram=6G', reader.get_json(path)['policy'][
+            'constraints'])
+        for query in ('', '?effective=1'):
+            self.assertEqual(
+                403, self.bob.call('GET', path + query).status_code)
+
     def test_of_a_pcloud(self):
         self.make_pool('any', 'node-1', 'node-3')
         pcloud = self.make_pcloud(self.alice)
