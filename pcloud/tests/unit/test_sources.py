@@ -11,7 +11,7 @@ from pcloud.tests.unit import test_reference
 PAGE = test_reference.PAGES / 'sources.rst'
 
 # The tables of the page, each with the label of its source.
-_SOURCES = {'whole-host': 30, 'workload-placement': 39,
+_SOURCES = {'whole-host': 30, 'workload-placement': 40,
             'machine-placement': 31, 'designation': 38, 'co-located': 18}
 
 _SECTION = re.compile(r'^\.\. _reference-source-([a-z-]+):$', re.MULTILINE)

@@ -508,9 +508,46 @@ class KeysTest(AffinityTestCase):
         image = self._image(pcloud_customer_key_a='1:1')
         volume = {'device_name': 'vda', 'volume_id': self._volume(image)}
         for devices in ([volume], [{'no_device': True, **volume}, volume]):
-            found, _ = images.properties(self.context, {
+            found = images.source(self.context, {
                 'imageRef': '', 'block_device_mapping': devices})
-            self.assertEqual('1:1', found['pcloud_customer_key_a'])
+            self.assertEqual('1:1', found.properties['pcloud_customer_key_a'])
+
+    def test_keys_of_the_volume(self):
+        """They are the lowest level, customer keys alone, and for free."""
+        self.node_keys('node-4', **{'key:premium': '1'})
+        volume = self._volume(self._image(), {
+            'pcloud_customer_key_Group1': '7:100',
+            'pcloud_customer_key_odd': 'x', 'other': 'thing',
+            'pcloud_system_key_premium': '1:-100'})
+        device = {'boot_index': 0, 'source_type': 'volume',
+                  'destination_type': 'volume', 'uuid': volume}
+        server = self.boot(self.alice, {'placement_key': 'Group1=1:100'},
+                           imageRef='', block_device_mapping_v2=[device])
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        self.assertEqual({
+            'placement_key': ['Group1=1:100'],
+            '_pcloud_volume_keys': ['Group1=7:100']}, spec.scheduler_hints)
+        # Others meet the server by the volume's key.
+        host = self.host_of(server)
+        self.assertEqual([host] * 2, [
+            self.started('Group1=7:100') for _ in range(2)])
+        # What is made of a snapshot is another volume.
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.volume.cinder.API.get_snapshot',
+            lambda *_: {'volume_id': volume}))
+        found = images.source(self.context, {
+            'imageRef': '', 'block_device_mapping_v2': [{
+                **device, 'source_type': 'snapshot'}]})
+        self.assertEqual({}, found.volume)
+        self.assertEqual({}, images.source(self.context, {
+            'imageRef': IMAGE, 'block_device_mapping_v2': [device]}).volume)
+        # The volume is read for its image, with and without keys.
+        with mock.patch.object(images.cinder.API, 'get', return_value={
+                'volume_metadata': {'pcloud_customer_key_a': '1:1'}}) as get:
+            self.assertEqual({'pcloud_customer_key_a': '1:1'}, images.source(
+                self.context, {'block_device_mapping_v2': [device]}).volume)
+        self.assertEqual(1, get.call_count)
 
     def test_a_root_device_that_is_none(self):
         server = self._build_server(flavor_id='1', networks='none')
@@ -520,13 +557,14 @@ class KeysTest(AffinityTestCase):
             self.assertEqual(400, self.alice.call(
                 'POST', '/servers', {'server': server}).status_code)
 
-    def _volume(self, image):
+    def _volume(self, image, metadata=None):
         """Return the id of a volume that was made of an image."""
         show = cinder.API.get
 
         def get(api, context, volume_id, **options):
             volume = show(context, volume_id, **options)
-            return {**volume, 'volume_image_metadata': {'image_id': image}}
+            return {**volume, 'volume_image_metadata': {'image_id': image},
+                    'volume_metadata': metadata or {}}
 
         self.useFixture(fixtures.MonkeyPatch(
             'nova.volume.cinder.API.get', get))
