@@ -128,6 +128,13 @@ def settings(values: Sequence[resources.Setting]) -> str:
         for setting in values) or '-'
 
 
+def constraint_lines(value: str) -> str:
+    """Format machine constraints, a line for each."""
+    from pcloud.rules.placing import constraints
+    return lines([constraints.text({key: each}) for key, each
+                  in constraints.parse(value).items()])
+
+
 def explained_hosts(values: Sequence[plan_resources.ExplainedHost]) -> str:
     """Format how many more servers fit each host, with the obstacles."""
     return '\n'.join(
@@ -375,7 +382,6 @@ HOST_FLAVOR_LIST = (
     Field('settling', 'Settling'),
 )
 HOST_FLAVOR = HOST_FLAVOR_LIST + HOST_KIND
-HOST_FLAVOR_FOR_ADMIN = HOST_FLAVOR + (Field('hosts', 'Hosts', pool),)
 
 
 def named(fields: Sequence[Field], names: Mapping[str, str],
@@ -419,4 +425,6 @@ def policy_fields(policy: resources.Policy) -> Sequence[Field]:
 
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:
     """Return the fields of a host flavor, with the pool if visible."""
-    return HOST_FLAVOR if flavor.hosts is None else HOST_FLAVOR_FOR_ADMIN
+    return HOST_FLAVOR + (
+        Field('constraints', 'Constraints', constraint_lines),
+        *(() if flavor.hosts is None else (Field('hosts', 'Hosts', pool),)))

@@ -8,6 +8,9 @@ import typing
 
 from pcloud.client import exceptions
 
+# A GiB, in MiB.
+_MIB = 1024
+
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
@@ -111,6 +114,24 @@ class HostFlavor(Resource):
     resources: Mapping[str, int] | None = None
     traits: tuple[str, ...] | None = None
     hosts: tuple[PoolHost, ...] | None = None
+
+    @property
+    def constraints(self) -> str:
+        """Machine constraints that every host of the flavor meets.
+
+        As a text for the constraints of a host or of a server; '' for a flavor
+        without hosts. An administrator's have the attributes too that all
+        hosts have alike.
+        """
+        # A command that shows no constraints needs none of the rules.
+        from pcloud.rules.placing import constraints
+        from pcloud.rules.placing import machines
+        having = [(host.attributes or {}).items() for host in self.hosts or ()]
+        return constraints.text(machines.fulfilled(
+            {machines.CPU: self.vcpus, machines.RAM: self.memory_mb,
+             machines.STORAGE: (self.disk_gb or 0) * _MIB},
+            dict(set(having[0]).intersection(*having[1:])) if having else {},
+            self.resources or {}, self.traits or ()))
 
 
 @dataclasses.dataclass(frozen=True)

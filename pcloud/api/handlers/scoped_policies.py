@@ -30,12 +30,19 @@ from pcloud.rules.placing import default_pcloud
 _SCOPES = {
     'system_keys': (scoped_policies.CLOUD, scoped_policies.DOMAIN,
                     scoped_policies.PROJECT, scoped_policies.PCLOUD),
-    'customer_keys': (scoped_policies.PROJECT, scoped_policies.PCLOUD),
+    'customer_keys': (scoped_policies.DOMAIN, scoped_policies.PROJECT,
+                      scoped_policies.PCLOUD),
     'constraints': scoped_policies.SCOPES,
     'default_pcloud': scoped_policies.DEFAULT_SCOPES}
-# The members that those may set who are no administrators.
-_OWN = {scoped_policies.PCLOUD: {'constraints', 'customer_keys'},
-        scoped_policies.PROJECT: {'default_pcloud'}}
+# Scope -> member -> the policy of those who may set the member of their own,
+# and are no administrators. Rule: reference-scoped-policies-rights
+_OWN = {
+    scoped_policies.PCLOUD: {'constraints': policies.UPDATE,
+                             'customer_keys': policies.UPDATE},
+    scoped_policies.PROJECT: {'constraints': policies.PROJECT,
+                              'customer_keys': policies.PROJECT,
+                              'default_pcloud': policies.DEFAULT},
+    scoped_policies.DOMAIN: {'customer_keys': policies.DOMAIN}}
 _CHECKS = {'system_keys': affinity.check_system,
            'customer_keys': affinity.check_customer}
 
@@ -44,15 +51,18 @@ def show(call: api_call.Call) -> dict:
     """Show the policy of a scope.
 
     The owner of a Pcloud sees the constraints and the customer keys of the
-    Pcloud, and a member of a project the project's default Pcloud;
+    Pcloud, a member of a project those and the default Pcloud of the project;
     administrators see all policies.
+
+    :raises: `exception.PolicyForbids`, `exception.ScopedPolicyNotFound` when
+        nothing is set that the caller sees, and as `_check_own`
     """
     scope, scope_id = _scope(call)
     everything = call.can(policies.ALL)
     if not everything:
         _check_own(call, scope, scope_id)
     if strutils.bool_from_string(call.query.get('effective', '0')):
-        if not everything and scope == scoped_policies.PROJECT:
+        if not everything and scope == scoped_policies.DOMAIN:
             raise exception.PolicyForbids(rule=policies.ALL)
         return {'policy': _effective(call, scope, scope_id)}
     if scope in scoped_policies.DEFAULT_SCOPES:
@@ -68,17 +78,17 @@ def _with_default(
 ) -> dict:
     """Return the policy of a scope, with the default Pcloud that counts.
 
-    :raises: `exception.ScopedPolicyNotFound` when nothing is set, and no
-        default of a level above counts
+    :raises: `exception.ScopedPolicyNotFound` when nothing is set that the
+        caller sees, and no default of a level above counts
     """
     scopes = _levels(call, scope, scope_id)
     there = scoped_policies.by_scopes(scopes)
     counting = scoped_policies.default_pcloud(there.values())
-    own = there.get((scope, scope_id))
-    if not counting and (own is None or not call.can(policies.ALL)):
+    shown = _view(call, scope)(there.get(
+        (scope, scope_id), scoped_policies.Policy(scope, scope_id)))
+    if not counting and not any(shown.get(member) for member in _SCOPES):
         raise exception.ScopedPolicyNotFound(scope=scope, id=scope_id)
-    policy = own or scoped_policies.Policy(scope, scope_id)
-    return _view(call, scope)(policy) | views.default(counting)
+    return shown | views.default(counting)
 
 
 def _view(
@@ -86,7 +96,7 @@ def _view(
 ) -> Callable[[scoped_policies.Policy], dict]:
     if call.can(policies.ALL):
         return views.detail
-    return views.head if scope == scoped_policies.PROJECT else views.show
+    return views.keys if scope == scoped_policies.DOMAIN else views.show
 
 
 def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
@@ -96,10 +106,14 @@ def _effective(call: api_call.Call, scope: str, scope_id: str) -> dict:
     chain = [there.get(level, scoped_policies.Policy(*level))
              for level in scopes]
     settings = machine_constraints.of_policies({}, chain)
-    view = (views.setting if call.can(policies.ALL)
-            else views.open_setting)
-    return {**_view(call, scope)(chain[0]),
-            'effective': [view(setting) for setting in settings.values()]}
+    if call.can(policies.ALL):
+        shown = [views.setting(setting) for setting in settings.values()]
+    else:
+        # Whoever sees the policy of the scope sees the values from there.
+        sources = *machine_constraints.TENANT_SEES, scope
+        shown = [views.open_setting(setting, sources)
+                 for setting in settings.values()]
+    return {**_view(call, scope)(chain[0]), 'effective': shown}
 
 
 def _levels(
@@ -128,10 +142,10 @@ def update(call: api_call.Call) -> dict:
     everything = call.can(policies.ALL)
     if not everything:
         _check_own(call, scope, scope_id)
-        if not call.body.keys() <= _OWN[scope]:
-            raise exception.PolicyForbids(rule=policies.ALL)
-        if scope == scoped_policies.PROJECT and not call.can(policies.DEFAULT):
-            raise exception.PolicyForbids(rule=policies.DEFAULT)
+        for member in call.body:
+            rule = _OWN[scope].get(member, policies.ALL)
+            if not call.can(rule):
+                raise exception.PolicyForbids(rule=rule)
     elif scope == scoped_policies.PROJECT:
         projects.check(call.context, scope_id)
     elif scope == scoped_policies.DOMAIN:
@@ -223,8 +237,8 @@ def _constraints(
 ) -> dict[str, str]:
     """Return the constraints to set.
 
-    A ``host`` constraint that an administrator has set stays, as the owner of
-    the Pcloud does not see the constraint.
+    A ``host`` constraint that an administrator has set stays, as others do not
+    see the constraint.
     """
     constraints = constraint_levels.read(call.body['constraints'], call.can)
     if scope == scoped_policies.ROLE:
@@ -268,11 +282,18 @@ def _scope(call: api_call.Call) -> tuple[str, str]:
 
 
 def _check_own(call: api_call.Call, scope: str, scope_id: str) -> None:
-    """Refuse a policy that is not about a Pcloud or a project of the caller.
+    """Refuse a policy that is not about what is the caller's own.
+
+    The domain of a caller is the domain of the caller's project; a token
+    without one has no domain.
 
     :raises: `exception.PolicyForbids`, and as `api_call.own_head`
     """
     if scope == scoped_policies.PCLOUD:
         api_call.own_head(call)
-    elif (scope, scope_id) != (scoped_policies.PROJECT, call.project_id):
+    elif not (
+            (scope, scope_id) == (scoped_policies.PROJECT, call.project_id) or
+            ((scope, scope_id) == (scoped_policies.DOMAIN,
+                                   call.context.project_domain_id) and
+             call.can(policies.DOMAIN))):
         raise exception.PolicyForbids(rule=policies.ALL)

@@ -8,6 +8,7 @@ without Pcloud.
 """
 
 from collections.abc import Mapping
+import dataclasses
 import typing
 
 from cinderclient import exceptions as cinder_exc
@@ -36,6 +37,22 @@ _OF_VOLUME = 'volume_image_metadata'
 _JUST_READ = '_pcloud_image'
 
 
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """What a server boots from.
+
+    :ivar properties: the properties of the image, or of the image that the
+        volume was, or will be, made of
+    :ivar trusted: whether administrators trust the image
+    :ivar volume: the metadata of the volume; empty where the server does not
+        boot from a volume that exists
+    """
+
+    properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    trusted: bool = False
+    volume: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
 class _Images(glance.API):
     """Nova's access to images, which takes an image that was just read."""
 
@@ -54,7 +71,7 @@ class _Images(glance.API):
 
 
 def share(compute_api: api.API) -> None:
-    """Have Nova take the images that `properties` reads.
+    """Have Nova take the images that `source` reads.
 
     An access to images that somebody else has put there stays.
 
@@ -64,30 +81,33 @@ def share(compute_api: api.API) -> None:
         compute_api.image_api = _Images()
 
 
-def properties(
+def source(
     context: nova_context.RequestContext, server: Mapping,
-) -> tuple[Mapping[str, str], bool]:
-    """Return an image's properties, and whether the image is trusted.
+) -> Source:
+    """Return what a server boots from.
 
-    A server that boots from a volume has the image that the volume was, or
-    will be, made of. An image that cannot be read has no properties, and is
-    refused by Nova. Public images, and images of the projects in ``[pcloud]
-    system_key_image_projects``, are trusted.
+    An image that cannot be read has no properties, and is refused by Nova.
+    Public images, and images of the projects in ``[pcloud]
+    system_key_image_projects``, are trusted. The volume is read for the image
+    of the volume in any case.
 
     :param server: the server in the body of a request to create the server
     """
-    image_id = server.get('imageRef') or _of_root_device(context, server)
+    image_id: object = server.get('imageRef')
+    volume: Mapping[str, str] = {}
+    if not image_id:
+        image_id, volume = _of_root_device(context, server)
     # Nova would send the token to the host of an address.
     if not uuidutils.is_uuid_like(image_id):
-        return {}, False
+        return Source(volume=volume)
     try:
         image = glance.API().get(context, image_id)
     except _FAILURES:
-        return {}, False
+        return Source(volume=volume)
     setattr(context, _JUST_READ, (image_id, image))
     trusted = bool(image.get('is_public')) or (
         image.get('owner') in CONF.pcloud.system_key_image_projects)
-    return image.get('properties') or {}, trusted
+    return Source(image.get('properties') or {}, trusted, volume)
 
 
 def constraints(
@@ -159,21 +179,22 @@ def is_on_volume(server: Mapping) -> bool:
 
 def _of_root_device(
     context: nova_context.RequestContext, server: Mapping,
-) -> object:
+) -> tuple[object, Mapping[str, str]]:
+    """Return the image of the root device, and the metadata of the volume."""
     if 'block_device_mapping_v2' not in server:
         return _of_first_device(context, server)
     for device in _devices(server, 'block_device_mapping_v2'):
         if _is_root(device.get('boot_index')):
             if device.get('source_type') == 'image':
-                return device.get('uuid')
+                return device.get('uuid'), {}
             return _of_volume(context, device)
-    return None
+    return None, {}
 
 
 def _of_first_device(
     context: nova_context.RequestContext, server: Mapping,
-) -> object:
-    """Return the image of the root device in the older kind of mapping.
+) -> tuple[object, Mapping[str, str]]:
+    """Return the same of the root device in the older kind of mapping.
 
     Nova boots from the first device of the mapping.
     """
@@ -183,7 +204,7 @@ def _of_first_device(
             if source_id and not device.get('no_device'):
                 return _of_volume(
                     context, {'source_type': source, 'uuid': source_id})
-    return None
+    return None, {}
 
 
 def _devices(server: Mapping, member: str) -> list[Mapping]:
@@ -201,16 +222,22 @@ def _is_root(boot_index: typing.Any) -> bool:
 
 def _of_volume(
     context: nova_context.RequestContext, device: Mapping,
-) -> object:
-    """Return the image of a volume, or of the volume of a snapshot."""
+) -> tuple[object, Mapping[str, str]]:
+    """Return the image and the metadata of a volume.
+
+    Of a snapshot the image of its volume: the volume of the server will be
+    another volume, without the metadata.
+    """
     volume_id = device.get('uuid')
     if not uuidutils.is_uuid_like(volume_id):
-        return None
+        return None, {}
+    is_snapshot = device.get('source_type') == 'snapshot'
     try:
-        if device.get('source_type') == 'snapshot':
+        if is_snapshot:
             volume_id = cinder.API().get_snapshot(
                 context, volume_id)['volume_id']
         volume = cinder.API().get(context, volume_id)
     except _FAILURES:
-        return None
-    return volume.get(_OF_VOLUME, {}).get('image_id')
+        return None, {}
+    return volume.get(_OF_VOLUME, {}).get('image_id'), (
+        {} if is_snapshot else volume.get('volume_metadata') or {})

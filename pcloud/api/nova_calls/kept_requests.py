@@ -98,10 +98,10 @@ def _check_rebuild(
             if pcloud := _pcloud(call, home):
                 house_rules.check_image(pcloud, str(image['imageRef']))
         images.share(call.controller.compute_api)
-        properties, _ = images.properties(
+        source = images.source(
             call.context, {'imageRef': image['imageRef']})
         images.check_flag(colocation.wish(spec.hints), spec.extra_specs.get(
-            colocation.EXTRA_SPEC), properties)
+            colocation.EXTRA_SPEC), source.properties)
 
 
 def _check_resize(

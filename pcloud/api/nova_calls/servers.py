@@ -142,15 +142,15 @@ def checked(
     hint_rules.preferred_id(_listed(hints))
     locality.check(hints)
     _check_constraints(context, hints, rbac)
-    properties, trusted = images.properties(context, server)
-    of_image = images.constraints(context, properties)
+    source = images.source(context, server)
+    of_image = images.constraints(context, source.properties)
     wish = _wish(context, server, hints)
     home = _home(context, hints)
     scopes = _scopes(context, home)
     rows = launch_rows.read(
         context, [names.policy(*scope) for scope in scopes],
         dispatch.flavor_id(server.get('flavorRef')), colocation.EXTRA_SPEC)
-    images.check_flag(wish, rows.extra_spec, properties)
+    images.check_flag(wish, rows.extra_spec, source.properties)
     policies = scoped_policies.of_metadata(scopes, rows.metadata)
     default = None if default_pclouds.is_placed(
         server, hints, version) else (
@@ -161,10 +161,10 @@ def checked(
         policies |= scoped_policies.by_scopes(
             [(scoped_policies.PCLOUD, home.id if home else '')])
     _check_house_rules(context, home, server, {**hints, **added})
-    record = _record(context, hints, properties, trusted, policies)
+    record = _record(context, hints, source, policies)
     if of_image:
         record[hint_rules.IMAGE_CONSTRAINTS_RECORD] = [of_image]
-    return Checked(added | record, default, properties)
+    return Checked(added | record, default, source.properties)
 
 
 def answer(
@@ -281,7 +281,7 @@ def _check_house_rules(
 
 def _record(
     context: nova_context.RequestContext, hints: Mapping,
-    properties: Mapping[str, str], trusted: bool,
+    source: images.Source,
     policies: Mapping[tuple[str, str], scoped_policies.Policy],
 ) -> dict[str, list[str]]:
     """Return the hints to add.
@@ -301,13 +301,20 @@ def _record(
     keys = {scope: policy.customer_keys
             for (scope, _), policy in policies.items()}
     customer = affinity.compiled([
+        keys.get(scoped_policies.DOMAIN, ()),
         keys.get(scoped_policies.PROJECT, ()), affinity_keys.customer(
-            properties, affinity_keys.IMAGE_CUSTOMER_PREFIX),
+            source.properties, affinity_keys.IMAGE_CUSTOMER_PREFIX),
         keys.get(scoped_policies.PCLOUD, ())])
     image = affinity.compiled([affinity_keys.system(
-        properties, affinity_keys.IMAGE_SYSTEM_PREFIX)] if trusted else [])
+        source.properties, affinity_keys.IMAGE_SYSTEM_PREFIX)]
+        if source.trusted else [])
+    # Of a lower level than the hint of the server. Whoever may write into a
+    # volume is a user: the volume has no system keys.
+    volume = affinity.compiled([affinity_keys.customer(
+        source.volume, affinity_keys.IMAGE_CUSTOMER_PREFIX)])
     record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),
               hint_rules.IMAGE_RECORD: _texts(image.values()),
+              hint_rules.VOLUME_RECORD: _texts(volume.values()),
               hint_rules.DOMAIN_RECORD:
                   hint_rules.domain_record(
                       hint_rules.domain_id(context.project_domain_id))}

@@ -11,6 +11,8 @@ SHOW = ROOT + 'show'
 UPDATE = ROOT + 'update'
 DELETE = ROOT + 'delete'
 DEFAULT = ROOT + 'default'
+PROJECT = ROOT + 'project'
+DOMAIN = ROOT + 'domain'
 ALL = ROOT + 'all'
 
 _ITEM = '/os-pcloud-policies/{scope}/{id}'
@@ -18,12 +20,13 @@ _ITEM = '/os-pcloud-policies/{scope}/{id}'
 rules = [
     policy.DocumentedRuleDefault(
         SHOW, base.READER,
-        'Show what the customer wishes for the servers of an own Pcloud, and '
-        'the default Pcloud of the own project.',
+        'Show what the customer wishes for the servers of an own Pcloud and '
+        'of the own project, and the default Pcloud of the own project.',
         [{'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         UPDATE, base.MEMBER,
-        'Set what the customer wishes for the servers of an own Pcloud.',
+        'Set what the customer wishes for the servers of an own Pcloud. What '
+        'is wished for a project or a domain takes another rule too.',
         [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         DELETE, base.ADMIN, 'Take back all settings of a scope.',
@@ -32,6 +35,18 @@ rules = [
         DEFAULT, base.MEMBER,
         'Set the default Pcloud of the own project.',
         [{'path': _ITEM, 'method': 'PUT'}],
+        scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        PROJECT, base.MEMBER,
+        'Set the machine constraints and the customer placement keys of the '
+        'own project.',
+        [{'path': _ITEM, 'method': 'PUT'}],
+        scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        DOMAIN, base.ADMIN,
+        'See and set the customer placement keys of the domain of the own '
+        'project.',
+        [{'path': _ITEM, 'method': 'GET'}, {'path': _ITEM, 'method': 'PUT'}],
         scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         ALL, base.ADMIN,

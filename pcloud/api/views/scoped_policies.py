@@ -2,6 +2,7 @@
 
 """How a scoped policy is shown."""
 
+from collections.abc import Collection
 from collections.abc import Mapping
 
 from pcloud import exception
@@ -9,11 +10,6 @@ from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import default_pcloud
-
-
-def head(policy: scoped_policies.Policy) -> dict:
-    """Return the scope of a policy, without settings."""
-    return {'scope': policy.scope, 'id': policy.id}
 
 
 def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:
@@ -48,16 +44,22 @@ def unusable(
             f'{fate}.')
 
 
-def show(policy: scoped_policies.Policy) -> dict:
-    """Return a policy for the owner of a Pcloud, without system keys.
+def keys(policy: scoped_policies.Policy) -> dict:
+    """Return a policy without constraints and system keys."""
+    return {'scope': policy.scope, 'id': policy.id,
+            'customer_keys': [str(key) for key in policy.customer_keys]}
 
-    The real host that an administrator may have named is not shown.
+
+def show(policy: scoped_policies.Policy) -> dict:
+    """Return a policy for a Pcloud's owner or a project's members.
+
+    Neither system keys nor the real host that an administrator may have named
+    are shown.
     """
-    return {**head(policy),
+    return {**keys(policy),
             'constraints': constraints.text({
                 key: value for key, value in policy.constraints.items()
-                if key != constraints.HOST}),
-            'customer_keys': [str(key) for key in policy.customer_keys]}
+                if key != constraints.HOST})}
 
 
 def detail(policy: scoped_policies.Policy) -> dict:
@@ -73,11 +75,15 @@ def setting(constraint: constraints.Setting) -> dict:
             'source': constraint.source}
 
 
-def open_setting(constraint: constraints.Setting) -> dict:
-    """Return an effective constraint for the owner of a Pcloud.
+def open_setting(
+    constraint: constraints.Setting, sources: Collection[str],
+) -> dict:
+    """Return an effective constraint for others than administrators.
 
-    The value is None where the owner may not see the value.
+    The value is None where the caller may not see the value.
+
+    :param sources: the sources whose values the caller sees
     """
-    if machine_constraints.is_open(constraint, machine_constraints.OWNER_SEES):
+    if machine_constraints.is_open(constraint, sources):
         return setting(constraint)
     return {**setting(constraint), 'value': None}

@@ -16,7 +16,9 @@ class ScopedPolicies(base.Calls):
     """The policies of scopes, the default Pcloud among them."""
 
     def get_policy(self, scope: str, scope_id: str) -> resources.Policy:
-        """Get the policy of a scope. Admin; the owner for a Pcloud.
+        """Get the policy of a scope.
+
+        Admin; the owner for a Pcloud, and a reader for the own project.
 
         :param scope: cloud, domain, project, pcloud or role
         :param scope_id: "default" for the cloud
@@ -31,7 +33,7 @@ class ScopedPolicies(base.Calls):
 
         Constraints of other levels and built-in constraints are included, so
         that a scope without a policy has an answer too. Admin; the owner for a
-        Pcloud.
+        Pcloud, and a reader for the own project.
 
         :param scope: as for :meth:`get_policy`; likewise scope_id
         """
@@ -49,12 +51,12 @@ class ScopedPolicies(base.Calls):
     ) -> resources.Policy:
         """Replace the given members of a policy; None changes nothing.
 
-        Admin; the owner for a Pcloud.
+        Admin; the owner for a Pcloud, and a member for the own project.
 
         :param system_keys: the new system keys, each as NAME=VALUE:WEIGHT.
             Admin.
-        :param customer_keys: the new customer keys likewise, for projects and
-            Pclouds
+        :param customer_keys: the new customer keys likewise, for domains,
+            projects and Pclouds
         :param constraints: the new machine constraints, such as "ram=2G
             rack=r1"; '' removes all constraints
         :param default_pcloud: the default Pcloud as in the API, for projects,

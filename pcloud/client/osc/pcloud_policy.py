@@ -27,8 +27,8 @@ _NONE: dict[str, typing.Any] = {
 class ShowPcloudPolicy(common.ShowOne):
     """Show the policy for the servers of a scope
 
-    The owner of a Pcloud sees the Pcloud's constraints and customer keys; an
-    admin sees all.
+    The owner of a Pcloud sees the Pcloud's constraints and customer keys, and
+    a project those of the project; an admin sees all.
     """
 
     _epilog = ('Example:\n  openstack pcloud policy show pcloud render-farm '
@@ -57,8 +57,8 @@ class SetPcloudPolicy(common.PcloudCommand):
     """Set the policy for the servers of a scope
 
     The given parts take the place of the former parts; the rest of the policy
-    stays. System keys, and scopes except Pclouds of your project, are for
-    admins.
+    stays. Constraints and customer keys of your project and of its Pclouds
+    are yours to set; system keys and all other scopes are for admins.
     """
 
     _epilog = ('Example:\n  openstack pcloud policy set pcloud render-farm '

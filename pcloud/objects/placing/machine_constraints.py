@@ -313,6 +313,10 @@ def _reasons(
     together = sum(not keys for keys in ruled_out.values())
     if together:
         yield f'all together rule out {together} of {total}'
+    for ruling_out in machines.unmeetable(unmet):
+        if len(ruling_out) > 1:
+            yield ('no free host meets ' +
+                   in_words(settings, ruling_out, OWNER_SEES))
     if not total:
         yield 'there is no host flavor'
 
@@ -333,6 +337,23 @@ def shown(setting: constraint_rules.Setting, sources: Collection[str]) -> str:
     if is_open(setting, sources):
         return str(setting)
     return f'{constraint_rules.label(setting.key)} ({setting.source})'
+
+
+def in_words(
+    settings: Mapping[str, constraint_rules.Setting], keys: Sequence[str],
+    sources: Collection[str],
+) -> str:
+    """Return, in words, constraints that no host meets together.
+
+    :param keys: of `machines.unmeetable`
+    :param sources: `OWNER_SEES` or `TENANT_SEES`
+    """
+    *first, last = [shown(settings[key], sources) for key in keys]
+    if not first:
+        return last
+    alone = ('each alone is met' if len(keys) == 2 else
+             'the others are met where any one is left out')
+    return f'{", ".join(first)} and {last} together, although {alone}'
 
 
 def is_open(

@@ -56,7 +56,7 @@ _OTHER_WORDS = {
     STORAGE: ('disk', 'disk_gb', 'root_disk', 'root-disk'),
 }
 _FOREIGN = ('ec2-', 'orchestra-')
-_NOT = '^'
+NOT = '^'
 # Nova allows no ">" in the keys of metadata, and Pcloud no ":" in attributes.
 _STORED_LEAST = 'least:'
 _KEY = re.compile(f'{forms.ATTRIBUTE_NAME}{_LEAST}?')
@@ -135,6 +135,23 @@ def text(constraints: Mapping[str, str]) -> str:
     """Write constraints as `parse` reads them."""
     return ' '.join(_TO_ESCAPE.sub(r'\\\g<0>', f'{key}={value}')
                     for key, value in constraints.items())
+
+
+def readable(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return those of some constraints that `parse` reads out of one text.
+
+    The first constraints have precedence: a text has a most of pairs and
+    characters, and each key once.
+    """
+    kept: dict[str, str] = {}
+    for key, value in pairs:
+        more = {**kept, key: value}
+        try:
+            if parse(text(more)) == more:
+                kept = more
+        except exception.InvalidValue:
+            continue
+    return kept
 
 
 def check_stored(stored: str, value: str) -> None:
@@ -239,14 +256,26 @@ def amount(key: str, value: str) -> Fraction:
     return Fraction(number) * _SUFFIXES[unit]
 
 
+def written_amount(key: str, number: int) -> str:
+    """Write a minimum as `amount` reads it, in the greatest whole unit.
+
+    :param number: in cpus or MiB, more than 0
+    """
+    if key == CPU:
+        return str(number)
+    unit = max((unit for unit, size in _SUFFIXES.items()
+                if unit and not number % size), key=_SUFFIXES.__getitem__)
+    return f'{number // _SUFFIXES[unit]}{unit}'
+
+
 def choice(key: str, value: str) -> tuple[frozenset, frozenset]:
     """Read the required and the forbidden values of an attribute."""
     has: set = set()
     has_not: set = set()
     for choice in value.split(',') if value else ():
-        plain = choice.removeprefix(_NOT)
+        plain = choice.removeprefix(NOT)
         if not plain:
-            raise _Bad(f'a list such as a,{_NOT}b: has a and has not b')
+            raise _Bad(f'a list such as a,{NOT}b: has a and has not b')
         try:
             (has if plain == choice else has_not).add(
                 attributes.read(key, plain))

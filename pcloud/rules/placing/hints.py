@@ -41,6 +41,7 @@ OUTSIDE = 'none'
 RECORD_PREFIX = '_pcloud_'
 CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
 IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
+VOLUME_RECORD = RECORD_PREFIX + 'volume_keys'
 IMAGE_CONSTRAINTS_RECORD = RECORD_PREFIX + 'image_constraints'
 DOMAIN_RECORD = RECORD_PREFIX + 'domain'
 # The Pcloud may grow for the launch.
@@ -108,6 +109,8 @@ TABLE = (
     Hint(CUSTOMER_RECORD, ('affinity',), _BY_AFFINITY,
          repeats=True, recorded=True),
     Hint(IMAGE_RECORD, ('affinity',), _BY_AFFINITY,
+         repeats=True, recorded=True),
+    Hint(VOLUME_RECORD, ('affinity',), _BY_AFFINITY,
          repeats=True, recorded=True),
     Hint(IMAGE_CONSTRAINTS_RECORD, ('constraints',), _BY_CONSTRAINTS,
          recorded=True),

@@ -5,6 +5,7 @@
 Rule: reference-constraints-keys, reference-constraints-waste
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -18,6 +19,10 @@ CPU, RAM, STORAGE = SIZES = constraints.SIZES
 # The classes whose amounts tell more of a size than the size.
 _CLASSES_OF = {CPU: ('VCPU', 'PCPU'), RAM: ('MEMORY_MB',),
                STORAGE: ('DISK_GB',)}
+# The classes of which a size tells all.
+_TOLD = ('VCPU', 'MEMORY_MB', 'DISK_GB')
+# The beginning of the traits that are the operator's own.
+_CUSTOM = 'CUSTOM_'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +142,43 @@ def unmet(
     return [frozenset(keys) for keys in key_sets]
 
 
+def unmeetable(unmet: Iterable[frozenset[str]]) -> list[tuple[str, ...]]:
+    """Return why no machine meets constraints: the keys that rule all out.
+
+    ==========================================  ============================
+    machines                                    keys
+    ==========================================  ============================
+    none meets a key                            each such key, by itself
+    each key is met, and no machine meets two   the first two such keys
+    of the keys
+    any two keys are met, and no machine meets  some of the keys, of which
+    all of the keys                             none can be left out
+    a machine meets all keys                    none
+    ==========================================  ============================
+
+    :param unmet: the keys that each machine does not meet, as from `unmet`
+
+    Rule: reference-constraints-overlap
+    """
+    there = set(unmet)
+    if not there or frozenset() in there:
+        return []
+    alone = frozenset.intersection(*there)
+    if alone:
+        return [(key,) for key in sorted(alone)]
+    # One of the two keys is a key that this machine does not meet.
+    for key in min(map(sorted, there), key=lambda keys: (len(keys), keys)):
+        others = frozenset.intersection(
+            *(keys for keys in there if key not in keys))
+        if others:
+            return [tuple(sorted((key, min(others))))]
+    kept = frozenset.union(*there)
+    for key in sorted(kept):
+        if all(keys & (kept - {key}) for keys in there):
+            kept -= {key}
+    return [tuple(sorted(kept))]
+
+
 def large_enough(
     what: Wanted, sizes: Mapping[str, Sequence[int]],
 ) -> Sequence[int]:
@@ -211,6 +253,59 @@ def _unmet(what: Wanted, machine: Machine) -> set[str]:
 def _too_small(what: Wanted, machine: Machine) -> set[str]:
     return {key for key, least in what.minimums.items()
             if least is not None and 0 < machine.sizes[key] < least}
+
+
+def fulfilled(
+    sizes: Mapping[str, int | None], written: Mapping[str, str],
+    resources: Mapping[str, int], traits: Iterable[str],
+) -> dict[str, str]:
+    """Return the constraints that a machine meets: ``key -> value``.
+
+    =====================  =================================================
+    what a machine has     constraint
+    =====================  =================================================
+    a size                 the size as a minimum; none for a size that the
+                           machine does not report
+    an attribute           the values of the machine; none for values that
+                           constraints cannot name, and for ``next_reboot``,
+                           which passes
+    a resource class       the amount; none for the classes of the sizes
+    a trait                ``required``, the operator's own traits first
+    =====================  =================================================
+
+    The last constraints are left out where a text would get too long.
+
+    :param sizes: by `SIZES`, in cpus or MiB; None for a size not known
+    :param written: ``attribute -> value``, as the value is written
+
+    Rule: reference-constraints-fulfilled
+    """
+    return constraints.readable([
+        *((size, constraints.written_amount(size, amount))
+          for size, amount in sizes.items() if amount),
+        *((name, value) for name, its_value in sorted(written.items())
+          if (value := _nameable(name, its_value))),
+        *((constraints.RESOURCE + name, str(amount))
+          for name, amount in sorted(resources.items())
+          if amount and name not in _TOLD),
+        *((constraints.TRAIT + name, constraints.REQUIRED)
+          for name in sorted(traits, key=lambda name: (
+              not name.startswith(_CUSTOM), name)))])
+
+
+def _nameable(name: str, value: str) -> str | None:
+    """Return the value of an attribute for a constraint, None for none."""
+    if name == attributes.REBOOT or not constraints.is_attribute(name):
+        return None
+    parts = value.split(',')
+    if name not in attributes.KNOWN:
+        # A list, of which blanks around a value are no part.
+        parts = [part.strip() for part in parts if part.strip()]
+    elif len(parts) > 1:
+        return None
+    if any(part.startswith(constraints.NOT) for part in parts):
+        return None
+    return ','.join(parts)
 
 
 def waste(

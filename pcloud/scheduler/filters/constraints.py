@@ -144,16 +144,14 @@ def _unmet_by_all(
     """Return the refusal of a request that no host satisfies."""
     what = machines.wanted(settings)
     unmet = machines.unmet(what, _machines(host_states, spec, what)[0])
-    # The constraints that no host meets, else all that some host does not
-    # meet.
-    keys = frozenset.intersection(*unmet) or frozenset.union(*unmet)
-    shown = ', '.join(
-        machine_constraints.shown(
-            settings[key], machine_constraints.TENANT_SEES)
-        for key in sorted(keys))
+    ruling_out = [
+        machine_constraints.in_words(
+            settings, keys, machine_constraints.TENANT_SEES)
+        for keys in machines.unmeetable(unmet)]
+    any_of = 'any of ' if len(ruling_out) > 1 else ''
     return exception.HostsRefused(
-        'No host that could take the server meets the machine constraints '
-        f'{shown}.')
+        f'No host that could take the server meets {any_of}the machine '
+        f'constraints {", ".join(ruling_out)}.')
 
 
 def _turns(

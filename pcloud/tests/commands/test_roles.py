@@ -215,11 +215,14 @@ class RolesTest(base.SharedSandboxTest):
         self.assertNotIn('hypervisor_hostname', shown)
         shown = self._json('admin', 'pcloud host show shop web')
         self.assertEqual('node-1', shown['hypervisor_hostname'])
-        self.assertEqual(
-            {'id': 'gpu', 'description': '', 'units': 2, 'vcpus': 10,
-             'memory_mb': 8192, 'disk_gb': 1028, 'available': {},
-             'settling': 0},
-            self._json('carol', 'host flavor show gpu'))
+        gpu = {'id': 'gpu', 'description': '', 'units': 2, 'vcpus': 10,
+               'memory_mb': 8192, 'disk_gb': 1028, 'available': {},
+               'settling': 0}
+        shown = self._json('carol', 'host flavor show gpu')
+        self.assertEqual(gpu, {name: shown[name] for name in gpu})
+        self.assertTrue(shown['constraints'].startswith(
+            'cpu=10 ram=8G storage=1028G '), shown)
+        self.assertNotIn('hosts', shown)
 
     def test_completion(self):
         shown = self._done('alice', 'openstack complete')

@@ -244,6 +244,10 @@ def _reasons(
     together = sum(not keys for keys in ruled_out.values())
     if together:
         yield f'all together rule out {together} of {total}'
+    for keys in machines.unmeetable(unmet):
+        if len(keys) > 1:
+            yield 'no free host meets ' + machine_constraints.in_words(
+                settings, keys, machine_constraints.OWNER_SEES)
     if not total:
         yield 'there is no host flavor'
 

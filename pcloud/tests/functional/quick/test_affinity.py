@@ -16,7 +16,9 @@ from nova.volume import cinder
 from oslo_serialization import jsonutils
 from oslo_utils.fixture import uuidsentinel as uuids
 
+from pcloud.api import enforcer
 from pcloud.api.nova_calls import images
+from pcloud.api.policies import scoped_policies as policies
 from pcloud.objects.placing import affinity_keys
 from pcloud.rules.placing import affinity
 from pcloud.scheduler import affinity_scores
@@ -276,11 +278,6 @@ class KeysTest(AffinityTestCase):
             self.alice.get_json(f'{POLICIES}/pcloud/{mine}'))
         self.assertEqual(['#RAM=1:1'], self.admin.get_json(
             f'{POLICIES}/pcloud/{mine}')['policy']['system_keys'])
-        # Only a default would be hers to see.
-        own = f'{POLICIES}/project/{base.ALICE}'
-        self.assertEqual(403, put(self.alice, 'project', base.ALICE,
-                                  customer_keys=['A=1:1']))
-        self.assertEqual(404, self.alice.call('GET', own).status_code)
         for user, scope, scope_id, status in (
                 (self.bob, 'pcloud', mine, 404),
                 (self.alice, 'project', base.BOB, 403),
@@ -317,6 +314,102 @@ class KeysTest(AffinityTestCase):
         self.assertEqual(200, put(self.admin, 'cloud', 'default',
                                   system_keys=[]))
         self.assertNotIn('Pcloud:policy', str(self.dump()['aggregates']))
+
+    def test_keys_of_ones_own_project(self):
+        path = f'{POLICIES}/project/{base.ALICE}'
+        reader = self.client_of('reader', base.ALICE, ('reader',))
+        self.assertEqual(404, self.alice.call('GET', path).status_code)
+        self.set_policy('project', base.ALICE, system_keys=['B=1:1'])
+        # Whether the administrator has set something is not for the project.
+        self.assertEqual(404, self.alice.call('GET', path).status_code)
+        self.set_policy('project', base.ALICE, self.alice,
+                        customer_keys=[TOGETHER, '_gpus=4:1'])
+        for user in (self.alice, reader):
+            self.assertEqual(
+                {'scope': 'project', 'id': base.ALICE, 'constraints': '',
+                 'customer_keys': [TOGETHER, '_gpus=4:1'],
+                 'default_pcloud': None, 'default_pcloud_source': None},
+                user.get_json(path)['policy'])
+        for user, status, keys in (
+                (reader, 403, {'customer_keys': []}),
+                (self.bob, 403, {'customer_keys': []}),
+                (self.alice, 403, {'system_keys': []}),
+                (self.alice, 403, {'customer_keys': [], 'system_keys': []}),
+                (self.alice, 400, {'quota': {'units': -1}}),
+                (self.alice, 400, {'share': 5}),
+                (self.alice, 400, {'customer_keys': ['#RAM=1:1']})):
+            self.assertEqual(status, user.call(
+                'PUT', path, {'policy': keys}).status_code, keys)
+        self.assertEqual(403, self.alice.call('DELETE', path).status_code)
+        self.assertEqual(403, self.bob.call('GET', path).status_code)
+        self.assertEqual(['B=1:1'], self.admin.get_json(path)['policy'][
+            'system_keys'])
+        # They count for all servers of the project.
+        first = self.started()
+        self.assertEqual([first] * 2, [self.started() for _ in range(2)])
+        self.set_policy('project', base.ALICE, self.alice, customer_keys=[])
+        self.assertEqual(404, self.alice.call('GET', path).status_code)
+
+    def test_customer_keys_of_a_domain(self):
+        """For administrators, or whom the operator trusts of the domain."""
+        path = f'{POLICIES}/domain/d1'
+        begin = nova_context.RequestContext.__init__
+
+        def with_domain(context, *args, **options):
+            begin(context, *args, **{**options, 'project_domain_id': 'd1'})
+
+        self.set_policy('domain', 'd1', constraints='rack=r1',
+                        system_keys=['B=1:1'])
+        with mock.patch.object(
+                nova_context.RequestContext, '__init__', with_domain):
+            self._put_keys(403, self.alice, path, customer_keys=[TOGETHER])
+            self.assertEqual(403, self.alice.call('GET', path).status_code)
+            with self._rule(policies.DOMAIN):
+                self._put_keys(200, self.alice, path,
+                               customer_keys=[TOGETHER, '_gpus=4:1'])
+                self.assertEqual(
+                    {'scope': 'domain', 'id': 'd1',
+                     'customer_keys': [TOGETHER, '_gpus=4:1'],
+                     'default_pcloud': None, 'default_pcloud_source': None},
+                    self.alice.get_json(path)['policy'])
+                for more in ({'constraints': ''}, {'system_keys': []},
+                             {'default_pcloud': None}):
+                    self._put_keys(403, self.alice, path, **more)
+                for other in ('d2', 'default'):
+                    other_path = f'{POLICIES}/domain/{other}'
+                    self._put_keys(403, self.alice, other_path,
+                                   customer_keys=[])
+                    self.assertEqual(403, self.alice.call(
+                        'GET', other_path).status_code)
+                self.assertEqual(403, self.alice.call(
+                    'GET', f'{path}?effective=1').status_code)
+            first = self.started()
+            self.assertEqual([first] * 2, [self.started() for _ in range(2)])
+            # Lower levels count.
+            self.set_policy('project', base.ALICE, self.alice,
+                            customer_keys=['Group1=9:1'])
+            server = self.boot(self.alice)
+        self.assertEqual(
+            ['Group1=9:1', '_gpus=4:1'],
+            objects.RequestSpec.get_by_instance_uuid(
+                self.context, server['id']).scheduler_hints[
+                    '_pcloud_customer_keys'])
+        # A token of no domain is of no domain.
+        with self._rule(policies.DOMAIN):
+            self._put_keys(403, self.alice, path, customer_keys=[])
+        self._put_keys(200, self.admin, path, customer_keys=[])
+
+    def _put_keys(self, status, user, path, **members):
+        response = user.call('PUT', path, {'policy': members})
+        self.assertEqual(status, response.status_code, response.text)
+
+    def _rule(self, rule):
+        """Let everybody pass a rule."""
+        allow = enforcer.Enforcer.allow
+        return mock.patch.object(
+            enforcer.Enforcer, 'allow',
+            lambda self, context, asked, project_id: asked == rule or allow(
+                self, context, asked, project_id))
 
     def test_normal_keys(self):
         """Keys of weight 0 are kept and shown, and place nothing."""
@@ -415,9 +508,46 @@ class KeysTest(AffinityTestCase):
         image = self._image(pcloud_customer_key_a='1:1')
         volume = {'device_name': 'vda', 'volume_id': self._volume(image)}
         for devices in ([volume], [{'no_device': True, **volume}, volume]):
-            found, _ = images.properties(self.context, {
+            found = images.source(self.context, {
                 'imageRef': '', 'block_device_mapping': devices})
-            self.assertEqual('1:1', found['pcloud_customer_key_a'])
+            self.assertEqual('1:1', found.properties['pcloud_customer_key_a'])
+
+    def test_keys_of_the_volume(self):
+        """They are the lowest level, customer keys alone, and for free."""
+        self.node_keys('node-4', **{'key:premium': '1'})
+        volume = self._volume(self._image(), {
+            'pcloud_customer_key_Group1': '7:100',
+            'pcloud_customer_key_odd': 'x', 'other': 'thing',
+            'pcloud_system_key_premium': '1:-100'})
+        device = {'boot_index': 0, 'source_type': 'volume',
+                  'destination_type': 'volume', 'uuid': volume}
+        server = self.boot(self.alice, {'placement_key': 'Group1=1:100'},
+                           imageRef='', block_device_mapping_v2=[device])
+        spec = objects.RequestSpec.get_by_instance_uuid(
+            self.context, server['id'])
+        self.assertEqual({
+            'placement_key': ['Group1=1:100'],
+            '_pcloud_volume_keys': ['Group1=7:100']}, spec.scheduler_hints)
+        # Others meet the server by the volume's key.
+        host = self.host_of(server)
+        self.assertEqual([host] * 2, [
+            self.started('Group1=7:100') for _ in range(2)])
+        # What is made of a snapshot is another volume.
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.volume.cinder.API.get_snapshot',
+            lambda *_: {'volume_id': volume}))
+        found = images.source(self.context, {
+            'imageRef': '', 'block_device_mapping_v2': [{
+                **device, 'source_type': 'snapshot'}]})
+        self.assertEqual({}, found.volume)
+        self.assertEqual({}, images.source(self.context, {
+            'imageRef': IMAGE, 'block_device_mapping_v2': [device]}).volume)
+        # The volume is read for its image, with and without keys.
+        with mock.patch.object(images.cinder.API, 'get', return_value={
+                'volume_metadata': {'pcloud_customer_key_a': '1:1'}}) as get:
+            self.assertEqual({'pcloud_customer_key_a': '1:1'}, images.source(
+                self.context, {'block_device_mapping_v2': [device]}).volume)
+        self.assertEqual(1, get.call_count)
 
     def test_a_root_device_that_is_none(self):
         server = self._build_server(flavor_id='1', networks='none')
@@ -427,13 +557,14 @@ class KeysTest(AffinityTestCase):
             self.assertEqual(400, self.alice.call(
                 'POST', '/servers', {'server': server}).status_code)
 
-    def _volume(self, image):
+    def _volume(self, image, metadata=None):
         """Return the id of a volume that was made of an image."""
         show = cinder.API.get
 
         def get(api, context, volume_id, **options):
             volume = show(context, volume_id, **options)
-            return {**volume, 'volume_image_metadata': {'image_id': image}}
+            return {**volume, 'volume_image_metadata': {'image_id': image},
+                    'volume_metadata': metadata or {}}
 
         self.useFixture(fixtures.MonkeyPatch(
             'nova.volume.cinder.API.get', get))

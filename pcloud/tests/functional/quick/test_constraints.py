@@ -111,10 +111,31 @@ class ServersTest(ConstraintsTestCase):
         self.assertIn(self.started('ram=max'), ('node-4', 'node-5'))
         server = self.boot(
             self.alice, {'constraints': 'cpu=max ram=max'}, expected='ERROR')
-        self.assertIn('meets the machine constraints cpu=max, ram=max.',
+        self.assertIn('meets the machine constraints cpu=max and ram=max '
+                      'together, although each alone is met.',
                       self.fault(server))
         self.set_attribute('rack', 'r 1', 'node-1', 'node-2')
         self.assertEqual('node-2', self.started('cpu=max rack=r\\ 1'))
+
+    def test_what_cannot_be_had_together(self):
+        """The machines are 2, 4, 6 and 8 G, and have 2 to 8 cpus."""
+        self.set_attribute('rack', 'r1', 'node-1')
+        for written, expected in (
+                ('ram=6G cpu=99', 'the machine constraints cpu=99.'),
+                ('cpu=99 ram=1T storage=1G',
+                 'any of the machine constraints cpu=99, ram=1T.'),
+                ('ram=8G rack=r1 storage=0',
+                 'the machine constraints rack=r1 and ram=8G together, '
+                 'although each alone is met.')):
+            server = self.boot(self.alice, {'constraints': written},
+                               expected='ERROR')
+            self.assertIn(f'meets {expected}', self.fault(server))
+        # What the operator wishes keeps its value.
+        self.set_policy('cloud', 'default', 'rack=r1')
+        server = self.boot(self.alice, {'constraints': 'ram=8G'},
+                           expected='ERROR')
+        self.assertIn('constraints rack (cloud) and ram=8G together',
+                      self.fault(server))
 
     def test_of_one_request_all(self):
         known = {each['id'] for each in self.alice.get_servers()}
@@ -147,6 +168,35 @@ class ServersTest(ConstraintsTestCase):
         self.act(server, {'rebuild': {'imageRef': server['image']['id']}})
         self.wait_for(server, status='ACTIVE')
         self.assertEqual('node-1', self.host_of(server))
+
+    def test_of_ones_own_project(self):
+        path = f'{POLICIES}/project/{base.ALICE}'
+        self.set_policy('cloud', 'default', 'rack=^secret storage=1G')
+        self.set_policy('project', base.ALICE, 'host=node-3 gpu=a')
+        self.set_policy('project', base.ALICE, 'gpu=^b ram=8G', self.alice)
+        # The real host is not shown, and stays.
+        shown = self.alice.get_json(f'{path}?effective=1')['policy']
+        self.assertEqual('gpu=^b ram=8G', shown['constraints'])
+        self.assertEqual(
+            {'cpu': '1', 'gpu': '^b', 'host': None, 'rack': None,
+             'ram': '8G', 'storage': '1G'},
+            {row['key']: row['value'] for row in shown['effective']})
+        self.assertEqual('gpu=^b host=node-3 ram=8G', self.admin.get_json(
+            path)['policy']['constraints'])
+        self.assertIn('for administrators', self._policy(
+            403, 'project', base.ALICE, 'host=node-4', self.alice))
+        self.set_policy('project', base.ALICE, '')
+        self.set_policy('project', base.ALICE, 'ram=6G', self.alice)
+        self.assertEqual('node-3', self.started())
+        self.assertEqual('node-1', self.started(user=self.bob))
+        reader = self.client_of('reader', base.ALICE, ('reader',))
+        self._policy(403, 'project', base.ALICE, '', reader)
+        self._policy(403, 'project', base.ALICE, '', self.bob)
+        self.assertEqual('ram=6G', reader.get_json(path)['policy'][
+            'constraints'])
+        for query in ('', '?effective=1'):
+            self.assertEqual(
+                403, self.bob.call('GET', path + query).status_code)
 
     def test_of_a_pcloud(self):
         self.make_pool('any', 'node-1', 'node-3')
@@ -329,6 +379,8 @@ class HostsTest(ConstraintsTestCase):
         self.assertIn('2 of 3 have no free host', message)
         self.assertIn('; cpu=3 rules out 1 of 3', message)
         self.assertIn('; storage=1T rules out 1 of 3', message)
+        # The only free host lacks each of them.
+        self.assertNotIn('together', message)
         self.assertNotIn('node-', message)
 
     def test_what_no_host_can_meet(self):
@@ -367,6 +419,9 @@ class HostsTest(ConstraintsTestCase):
             409, self._call, 'a', 'classes=a rack=r2')
         self.assertIn('all together rule out 1 of 3', message)
         self.assertIn('classes=a rules out 2 of 3', message)
+        self.assertIn('; no free host meets classes=a and rack=r2 together, '
+                      'although each alone is met.', message)
+        self.assertNotIn('node-', message)
         message = self.refused(409, lambda: self._call(
             'a', 'classes=a', availability_zone='az2'))
         self.assertIn("in availability zone 'az2'", message)

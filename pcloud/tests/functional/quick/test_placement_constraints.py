@@ -11,6 +11,7 @@ from nova.volume import cinder
 from oslo_utils.fixture import uuidsentinel
 
 from pcloud.backend.calls import placement
+from pcloud.client import resources
 from pcloud.explain import conductor
 from pcloud.explain import filtering
 from pcloud.planning import host_states
@@ -353,6 +354,32 @@ class HostsTest(PlacementConstraintsTestCase):
             'a', f'trait:{OLD}=required ram=4G'))
         self.assertEqual('node-2', self.added(
             'b', f'trait:{OLD}=forbidden ram=4G'))
+
+    def test_what_a_flavor_says_of_itself(self):
+        """A user gets a host of the flavor with the flavor's own text."""
+        self.set_attribute('rack', 'row 1', 'node-2', 'node-3')
+        self.set_attribute('rack', 'row 2', 'node-4')
+        shown = {}
+        for user in (self.alice, self.admin):
+            for flavor in ('plain', 'some', 'more', 'less'):
+                shown[user, flavor] = resources.HostFlavor.from_body(
+                    user.get_json(f'/os-host-flavors/{flavor}')[
+                        'host_flavor']).constraints
+        self.assertIn(r'rack=row\ 1', shown[self.admin, 'some'])
+        self.assertIn(f'trait:{FAST}=required', shown[self.alice, 'less'])
+        self.assertIn(f'resource:{FPGA}=3', shown[self.alice, 'more'])
+        for (user, flavor), written in shown.items():
+            if user is self.alice:
+                self.assertNotIn('rack', written)
+            response = self._call('a', written)
+            self.assertEqual(201, response.status_code, response.text)
+            self.assertEqual(flavor, response.json()['host']['host_flavor'])
+            self.alice.call_json(
+                'DELETE', f'/os-pclouds/{self.pcloud}/hosts/a')
+        # And a server gets such a host.
+        self.add_host(self.alice, self.pcloud, 'b', 'less')
+        self.assertEqual('node-5', self.started(
+            shown[self.admin, 'less'], hints={'pcloud': self.pcloud}))
 
     def test_none(self):
         message = self.refused(

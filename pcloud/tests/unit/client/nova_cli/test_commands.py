@@ -50,6 +50,8 @@ SHOWN_FLAVOR = {
     'memory_mb': '262144', 'disk_gb': '900',
     'available': 'az1: 3, az2: 0', 'settling': '1',
     'resources': 'CUSTOM_NVME: 2', 'traits': 'HW_CPU_X86_AVX',
+    # The first and the last of several lines.
+    'constraints': 'cpu=64', '': 'trait:HW_CPU_X86_AVX=required',
 }
 SHOWN_QUOTA = {'project_id': base.OTHER_PROJECT, 'units_limit': '10',
                'units_in_use': '4'}

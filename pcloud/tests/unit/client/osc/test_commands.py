@@ -13,6 +13,9 @@ HOSTS = f'{FARM}/hosts'
 POOL = '/os-host-flavors/gold/hosts'
 RACK = '/os-pcloud-attributes/rack'
 CLOUD = '/os-pcloud-policies/cloud/default'
+# What a host of the flavor meets.
+CONSTRAINTS = ('cpu=64 ram=256G storage=900G resource:CUSTOM_NVME=2 '
+               'trait:HW_CPU_X86_AVX=required')
 FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
@@ -701,7 +704,8 @@ class TestHostFlavors(base.CloudTestCase):
             'host', 'flavor', 'create', 'gold', '--units', '4',
             '--description', '64 cores', '-f', 'json')
 
-        self.assertEqual(base.FLAVOR, result.json)
+        self.assertEqual(
+            {**base.FLAVOR, 'constraints': CONSTRAINTS}, result.json)
         self.assertEqual(('POST', '/os-host-flavors', {'host_flavor': {
             'id': 'gold', 'units': 4, 'description': '64 cores'}}),
             self.last_call())
@@ -762,7 +766,29 @@ class TestHostFlavors(base.CloudTestCase):
         result = self.openstack('host', 'flavor', 'show', 'gold', '-f',
                                 'json')
 
-        self.assertEqual(base.FLAVOR, result.json)
+        self.assertEqual(
+            {**base.FLAVOR, 'constraints': CONSTRAINTS}, result.json)
+
+    def test_show_constraints(self):
+        """For the command line of a server or a host, in one line."""
+        for having, shown in (
+                ([{'rack': 'r 1', 'gpu': 'a'}, {'rack': 'r 1', 'gpu': 'b'}],
+                 CONSTRAINTS.replace(' resource', ' rack=r\\ 1 resource')),
+                ([{'rack': 'r1'}, {}], CONSTRAINTS),
+                ([{'rack': 'r1'}, None], CONSTRAINTS), ([], CONSTRAINTS)):
+            self.answer('GET', '/os-host-flavors/gold', json={
+                'host_flavor': {**base.FLAVOR, 'hosts': [
+                    {'host': f'c{number}', 'attributes': each}
+                    for number, each in enumerate(having)]}})
+            self.assertEqual(shown, self.openstack(
+                'host', 'flavor', 'show', 'gold', '-f', 'value', '-c',
+                'constraints').out.strip())
+        empty = {**base.FLAVOR, **dict.fromkeys((
+            'vcpus', 'memory_mb', 'disk_gb', 'resources', 'traits'))}
+        self.answer('GET', '/os-host-flavors/gold',
+                    json={'host_flavor': empty})
+        self.assertEqual('-', base.properties(self.openstack(
+            'host', 'flavor', 'show', 'gold').out)['constraints'])
 
     def test_show_to_an_admin(self):
         self.answer('GET', '/os-host-flavors/gold',
@@ -772,7 +798,8 @@ class TestHostFlavors(base.CloudTestCase):
             'host', 'flavor', 'show', 'gold', '-f', 'json')
         for_people = self.openstack('host', 'flavor', 'show', 'gold')
 
-        self.assertEqual(FLAVOR_FOR_ADMIN, for_machines.json)
+        self.assertEqual({**FLAVOR_FOR_ADMIN, 'constraints': CONSTRAINTS},
+                         for_machines.json)
         self.assertIn('compute-1 (az1, settling, enabled, up, rack r1)',
                       for_people.out)
         self.assertIn(f'compute-2 (az2, {base.PCLOUD_ID}, enabled, down)',

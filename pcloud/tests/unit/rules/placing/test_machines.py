@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import dataclasses
+import datetime
+import itertools
 
 import hypothesis
 from hypothesis import strategies as st
@@ -301,3 +303,120 @@ class WasteTest(testtools.TestCase):
         self.assertEqual(order, sorted(order))
         self.assertTrue(waste(9, 1)[0])
         self.assertTrue(machines.waste(what, machine().sizes, {})[0])
+
+
+class UnmeetableTest(testtools.TestCase):
+
+    def _found(self, *unmet):
+        return machines.unmeetable(map(frozenset, unmet))
+
+    def test_alone(self):
+        self.assertEqual([('cpu',)], self._found(['cpu', 'ram'], ['cpu']))
+        self.assertEqual([('cpu',), ('ram',)],
+                         self._found(['ram', 'cpu', 'rack'], ['cpu', 'ram']))
+
+    def test_two(self):
+        self.assertEqual([('cpu', 'ram')], self._found(['cpu'], ['ram']))
+        self.assertEqual([('cpu', 'ram')], self._found(
+            ['cpu', 'rack'], ['ram', 'storage'], ['cpu', 'ram', 'rack'],
+            ['cpu', 'storage'], ['ram', 'rack']))
+
+    def test_more(self):
+        self.assertEqual([('a', 'b', 'c')],
+                         self._found(['a'], ['b'], ['c']))
+        self.assertEqual([('a', 'b', 'd')], self._found(
+            ['a'], ['b'], ['c', 'd']))
+
+    def test_none(self):
+        self.assertEqual([], self._found())
+        self.assertEqual([], self._found([], ['cpu']))
+
+    @hypothesis.given(st.lists(
+        st.frozensets(st.sampled_from('abcde'), min_size=1), min_size=1))
+    def test_no_machine_meets_them_and_none_can_be_left_out(self, unmet):
+        for keys in machines.unmeetable(unmet):
+            self.assertTrue(all(each & {*keys} for each in unmet))
+            for key in keys:
+                self.assertFalse(
+                    all(each & ({*keys} - {key}) for each in unmet))
+            # No fewer keys would do.
+            fewest = next(
+                size for size in range(1, 6) if any(
+                    all(each & {*some} for each in unmet)
+                    for some in itertools.combinations('abcde', size)))
+            self.assertEqual(min(3, fewest), min(3, len(keys)))
+
+
+class FulfilledTest(testtools.TestCase):
+
+    def _text(self, cpu=8, ram=6144, storage=100 * 1024, written=None,
+              resources=None, traits=()):
+        return constraints.text(machines.fulfilled(
+            {'cpu': cpu, 'ram': ram, 'storage': storage}, written or {},
+            resources or {}, traits))
+
+    def test_sizes(self):
+        self.assertEqual('cpu=8 ram=6G storage=100G', self._text())
+        self.assertEqual('ram=1T storage=2P', self._text(
+            0, 1024 ** 2, 2 * 1024 ** 3))
+        self.assertEqual('cpu=2 ram=1000M', self._text(2, 1000, None))
+        self.assertEqual('', self._text(None, None, 0))
+
+    def test_attributes(self):
+        for written, shown in (
+                ({'rack': 'row 1'}, 'rack=row\\ 1'),
+                ({'rack': 'a\\ b'}, 'rack=a\\\\\\ b'),
+                ({'classes': 'b, a,'}, 'classes=b,a'),
+                ({'hardware_class': '2.50'}, 'hardware_class=2.50'),
+                # What constraints cannot name.
+                ({'rack': 'r1,r2'}, ''), ({'rack': '^r1'}, ''),
+                ({'classes': 'a,^b'}, ''), ({'classes': ','}, ''),
+                ({'ram': '2G', 'ec2-zone': 'a', 'host': 'h'}, ''),
+                ({'room': 'a\nb'}, ''), ({'room': 'x' * 256}, ''),
+                ({'next_reboot': '2030-01-01'}, ''),
+                ({'Room': 'a', 'room': 'b'}, 'Room=a')):
+            self.assertEqual(shown, self._text(0, 0, 0, written), written)
+
+    def test_what_placement_has(self):
+        self.assertEqual(
+            'cpu=8 resource:CUSTOM_A=1 resource:PCPU=4 '
+            'trait:CUSTOM_B=required trait:COMPUTE_A=required',
+            self._text(8, 0, 0, {}, {
+                'VCPU': 4, 'PCPU': 4, 'CUSTOM_A': 1, 'MEMORY_MB': 7,
+                'DISK_GB': 3, 'VGPU': 0}, ('COMPUTE_A', 'CUSTOM_B')))
+
+    def test_the_longest_text(self):
+        traits = [f'HW_CPU_{number:03}' for number in range(200)]
+        kept = machines.fulfilled(
+            {'cpu': 1}, {}, {}, [*traits, 'CUSTOM_LAST'])
+        self.assertEqual(100, len(kept))
+        self.assertIn('trait:CUSTOM_LAST', kept)
+        written = self._text(traits=[f'T{number:0190}' for number
+                                     in range(50)])
+        self.assertLess(3900, len(written))
+        self.assertLessEqual(len(written), 4096)
+
+    @hypothesis.given(
+        st.integers(0, 2 ** 50), st.integers(0, 2 ** 50),
+        st.integers(0, 2 ** 50),
+        st.dictionaries(
+            st.sampled_from(['rack', 'Rack', 'classes', 'role', 'a b',
+                             'hardware_class', 'platform_version']),
+            st.text('ab^, \\=.1\n', min_size=1) | st.just('20260101T000000Z')),
+        st.dictionaries(st.sampled_from(['PCPU', 'VGPU', 'CUSTOM_X']),
+                        st.integers(0, 2 ** 31)),
+        st.sets(st.sampled_from(['HW_A', 'CUSTOM_A'])))
+    def test_what_is_told_can_be_read_and_is_met(
+            self, cpu, ram, storage, written, resources, traits):
+        now = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+        sizes = {'cpu': cpu, 'ram': ram, 'storage': storage}
+        told = machines.fulfilled(sizes, written, resources, traits)
+        text = constraints.text(told)
+        self.assertEqual(told, constraints.parse(text))
+        there = machines.Machine(sizes, {
+            name: attributes.all_values(
+                name, [attributes.Statement(value, True)], now)
+            for name, value in written.items()}, (), resources,
+            frozenset(traits))
+        self.assertEqual(
+            [frozenset()], machines.unmet(wanted(text), [there]))
