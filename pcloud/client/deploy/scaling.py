@@ -162,8 +162,24 @@ def confirmed_surplus(all_services: services.Services,
             if unit.id in seen_before]
 
 
+def copied(model: servers.Server) -> servers.Options:
+    """Return the hints and properties that a copy of a unit has, too.
+
+    Left out is what the copy gets from the server beside which the copy is
+    started, and what only Pcloud writes.
+
+    Rule: reference-colocation-copies
+    """
+    return servers.Options(
+        metadata={key: value for key, value in model.metadata.items()
+                  if not key.startswith(checks.OWN_METADATA)},
+        hints={name: list(values) for name, values in model.hints.items()
+               if name not in checks.OWN_HINTS and not hints.is_record(name)
+               and name not in (hints.PREFER, hints.HOST)})
+
+
 def groups(all_services: services.Services, kind: checks.UnitKind,
-           scaled: Scaled, networks: object) -> Iterator[server_runs.Group]:
+           scaled: Scaled) -> Iterator[server_runs.Group]:
     """Yield a group with the missing unit of each host."""
     taken = {unit.name for unit in all_services.units(scaled.service)}
     number = 0
@@ -172,8 +188,7 @@ def groups(all_services: services.Services, kind: checks.UnitKind,
         while f'{scaled.service}-{number}' in taken:
             number += 1
         yield plans.scaled(
-            kind, f'{scaled.service}-{number}', networks, anchor,
-            scaled.scale_with)
+            kind, f'{scaled.service}-{number}', anchor, scaled.scale_with)
 
 
 def end_deployment(nova: servers.Servers,

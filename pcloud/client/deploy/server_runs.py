@@ -11,12 +11,12 @@ import time
 import uuid
 
 
+from pcloud.client.deploy import checks
 from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import services
 from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints as hint_rules
 
 
@@ -35,15 +35,26 @@ class NotStarted(exceptions.ClientError):
 class Planned:
     """A server that is to be created.
 
-    :ivar hints: the hints that are known before the first server is created
+    :ivar options: with the hints that are known before the first server is
+        created
     """
 
     name: str
-    image: servers.Image
-    flavor: servers.Flavor
-    networks: object
-    hints: Mapping[str, object]
-    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    kind: checks.UnitKind
+    options: servers.Options
+
+    def create(self, nova: servers.Servers, hints: Mapping[str, object],
+               metadata: Mapping[str, str]) -> str:
+        """Ask Nova to build the server, and return the server's id.
+
+        :param hints: beside the hints of the options; likewise metadata
+        """
+        return nova.create(
+            self.name, self.kind.image.id, self.kind.flavor.id,
+            dataclasses.replace(
+                self.options, hints={**self.options.hints, **hints},
+                metadata={**services.dated(self.options.metadata),
+                          **metadata}))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,14 +129,12 @@ class _Run:
         for number, planned in enumerate(group.planned):
             self.current = planned.name
             later = group.planned[number + 1:]
-            hints = dict(planned.hints)
+            hints: dict[str, object] = {}
             if made:
                 hints[hint_rules.BESIDE] = [unit.id for unit in made]
             elif later:
                 hints[hint_rules.ROOM_FOR] = [
-                    str(colocation.Companion(
-                        unit.flavor.id, unit.image.on_volume))
-                    for unit in later]
+                    str(unit.kind.companion) for unit in later]
             server = self._start(planned, hints)
             self._check_place(server, made or group.near)
             made.append(server)
@@ -163,10 +172,8 @@ class _Run:
                hints: Mapping[str, object]) -> servers.Server:
         self._pace.report(f'{planned.name}: building')
         self._is_asking = True
-        server_id = self._nova.create(
-            planned.name, planned.image.id, planned.flavor.id,
-            planned.networks, hints,
-            {**services.dated(planned.metadata), services.RUN: self._id})
+        server_id = planned.create(
+            self._nova, hints, {services.RUN: self._id})
         self.created.append(servers.Server(server_id, planned.name))
         self._is_asking = False
         seen = waits.wait(

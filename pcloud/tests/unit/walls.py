@@ -91,7 +91,8 @@ ROOMS = {
     'backend/cells': _room(
         '', '',
         'expected_places shelved_servers',
-        'consumers occupants past_moves scaled_servers servers',
+        'consumers occupants past_moves scaled_servers servers '
+        'started_servers',
         'compute_nodes',
         'arrivals computes host_counts marked_projects',
         'asking stray_services'),
@@ -214,7 +215,8 @@ ROOMS = {
         'loop',
         'passes',
         'scaled_services',
-        'credentials follower tenant_calls'),
+        'follower',
+        'credentials key_pairs tenant_calls'),
     'metrics': _room(
         f'{_COMMON} audit backend counters objects',
         'nova.context oslo_log oslo_utils prometheus_client',
@@ -260,8 +262,9 @@ ROOMS = {
         'blockers maintenance pclouds scoped_policies',
         'times'),
     'client': _room(
-        'rules text', 'keystoneauth1 requests novaclient cliff osc_lib '
-        'openstack openstackclient',
+        'exception rules text',
+        'keystoneauth1 requests novaclient cliff osc_lib openstack '
+        'openstackclient',
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
         'v1',
@@ -292,7 +295,7 @@ ROOMS = {
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
         'planning',
-        'common host_forecasts images plugin projects'),
+        'common host_forecasts images plugin projects service_options'),
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),
