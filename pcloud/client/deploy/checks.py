@@ -12,12 +12,14 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 
+from pcloud.client.deploy import readiness
 from pcloud.client import exceptions
 from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
 from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import hints
@@ -48,12 +50,14 @@ class UnitKind:
 
     :ivar options: without the hints and metadata that scaling and co-location
         need
+    :ivar ready: None where a unit is ready when the unit is active
     """
 
     service: str
     image: servers.Image
     flavor: servers.Flavor
     options: servers.Options = servers.Options()
+    ready: readiness.Ready | None = None
 
     @property
     def companion(self) -> colocation.Companion:
@@ -100,6 +104,7 @@ class Problems:
 
 def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
               image: str, flavor: str, options: servers.Options,
+              ready: readiness.Ready | None,
               problems: Problems) -> UnitKind | None:
     """Find the image and the flavor of a service.
 
@@ -116,11 +121,11 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
         return None
     problems.add(_unfit(found_image, found_flavor, options.volume_size),
                  service)
-    return UnitKind(service, found_image, found_flavor, options)
+    return UnitKind(service, found_image, found_flavor, options, ready)
 
 
 def check_options(service: str, options: servers.Options,
-                  problems: Problems) -> None:
+                  ready: readiness.Ready | None, problems: Problems) -> None:
     """Note what is wrong with the options of a service, whatever the cloud.
 
     Rule: reference-colocation-options
@@ -128,7 +133,14 @@ def check_options(service: str, options: servers.Options,
     for name, instead in OWN_HINTS.items():
         if name in options.hints:
             problems.add(f'the hint {name} is given by {instead}', service)
-    for key in options.metadata:
+    if ready:
+        if ready.key in options.metadata:
+            problems.add(f"the property '{ready.key}' is for the guest to "
+                         'set, as --ready says', service)
+        if len(str(ready)) > forms.LIMIT:
+            problems.add(f"--ready '{ready}' has more than {forms.LIMIT} "
+                         'characters', service)
+    for key in (*options.metadata, *([ready.key] if ready else ())):
         if key.startswith(OWN_METADATA):
             problems.add(f"the property '{key}' begins with {OWN_METADATA}, "
                          'as those of Pcloud do', service)

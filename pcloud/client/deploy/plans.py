@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
@@ -24,12 +25,14 @@ class Part:
 
     :ivar image: the image's id or name; likewise flavor
     :ivar options: without networks, the networks of the order
+    :ivar ready: None where a unit is ready when the unit is active
     """
 
     service: str
     image: str
     flavor: str
     options: servers.Options = servers.Options()
+    ready: readiness.Ready | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,7 +151,8 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
         problems.add('--count makes no sense with --scale-with, which counts '
                      'hosts')
     for part in (*order.parts, order.main):
-        checks.check_options(part.service, part.options, problems)
+        checks.check_options(
+            part.service, part.options, part.ready, problems)
     for hint in (hint_rules.PREFER, hint_rules.HOST):
         if order.scale_with and hint in order.main.options.hints:
             problems.add(f'the hint {hint} makes no sense with --scale-with, '
@@ -167,7 +171,8 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
     """
     kinds = [checks.find_kind(
         client.servers, find_image, part.service, part.image, part.flavor,
-        order.options(part), problems) for part in (*order.parts, order.main)]
+        order.options(part), part.ready, problems)
+        for part in (*order.parts, order.main)]
     pcloud = None
     named = _certain_default(client) if order.pcloud is None else order.pcloud
     if named is not None:
@@ -288,6 +293,7 @@ def unit(kind: checks.UnitKind, name: str, pcloud_id: str | None,
         **kind.options.hints, hint_rules.SERVICE: kind.service, **hints}
     if pcloud_id:
         all_hints[hint_rules.PCLOUD] = pcloud_id
+    ready = {readiness.KEY: str(kind.ready)} if kind.ready else {}
     return server_runs.Planned(name, kind, dataclasses.replace(
         kind.options, hints=all_hints,
-        metadata={**kind.options.metadata, **(metadata or {})}))
+        metadata={**kind.options.metadata, **ready, **(metadata or {})}))

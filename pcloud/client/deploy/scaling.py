@@ -18,6 +18,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import plans
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
@@ -166,13 +167,17 @@ def copied(model: servers.Server) -> servers.Options:
     """Return the hints and properties that a copy of a unit has, too.
 
     Left out is what the copy gets from the server beside which the copy is
-    started, and what only Pcloud writes.
+    started, what only Pcloud writes, and what the guest of the copy has still
+    to tell.
 
     Rule: reference-colocation-copies
     """
+    ready = readiness.read(model.metadata.get(readiness.KEY, ''))
     return servers.Options(
         metadata={key: value for key, value in model.metadata.items()
-                  if not key.startswith(checks.OWN_METADATA)},
+                  if key == readiness.KEY or not (
+                      key.startswith(checks.OWN_METADATA)
+                      or ready and key == ready.key)},
         hints={name: list(values) for name, values in model.hints.items()
                if name not in checks.OWN_HINTS and not hints.is_record(name)
                and name not in (hints.PREFER, hints.HOST)})

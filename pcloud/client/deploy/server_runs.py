@@ -12,6 +12,7 @@ import uuid
 
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import services
 from pcloud.client.deploy import waits
@@ -137,6 +138,8 @@ class _Run:
                     str(unit.kind.companion) for unit in later]
             server = self._start(planned, hints)
             self._check_place(server, made or group.near)
+            if planned.kind.ready:
+                self._await_ready(server, planned.kind.ready)
             made.append(server)
 
     def take_back(self, cause: BaseException) -> tuple[str, bool]:
@@ -189,6 +192,33 @@ class _Run:
         self.created[-1] = seen
         self._pace.report(f'{planned.name}: active')
         return seen
+
+    def _await_ready(self, server: servers.Server,
+                     ready: readiness.Ready) -> None:
+        """Wait until a server's guest tells that the guest is ready.
+
+        A server that is not active meanwhile may come back, as a guest may
+        restart the server.
+
+        :raises NotStarted: when the server is gone or in error, or the time is
+            up
+        """
+        self._pace.report(f'{server.name}: waiting for {ready}')
+        seen = waits.wait(
+            self._nova, server.id, self._pace.until_ready, lambda server:
+            server is None or server.status == servers.ERROR
+            or ready.is_met(server.metadata))
+        if seen is None:
+            raise NotStarted('it was deleted before it was ready')
+        if not ready.is_met(seen.metadata):
+            if seen.status == servers.ERROR:
+                raise NotStarted(seen.fault or f'its status is {seen.status}')
+            told = seen.metadata.get(ready.key)
+            text = f'no {ready.key}' if told is None else f'{ready.key}={told}'
+            raise NotStarted(
+                f'it was not ready after {self._pace.until_ready} seconds: '
+                f'its metadata has {text} instead of {ready}')
+        self._pace.report(f'{server.name}: ready')
 
     def _check_place(self, server: servers.Server,
                      near: Sequence[servers.Server]) -> None:

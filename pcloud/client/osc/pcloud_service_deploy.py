@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import typing
 
 from pcloud.client import arguments
@@ -24,8 +25,8 @@ class DeployPcloudService(common.Lister):
 
     The whole order is checked before the first server is created, capacity
     included where the caller may ask for capacity. The services of --with are
-    running before the main service is started. If a server fails, all created
-    servers are deleted again.
+    running, and ready where --ready says when, before the main service is
+    started. If a server fails, all created servers are deleted again.
     """
 
     _epilog = ('Example:\n  openstack pcloud service deploy db --image db '
@@ -67,6 +68,10 @@ class DeployPcloudService(common.Lister):
             '--availability-zone', metavar='<zone>', default='',
             help='Zone of all servers (default: any)')
         add_waiting_arguments(parser)
+        parser.add_argument(
+            '--ready-timeout', metavar='<seconds>', type=arguments.positive,
+            help='How long to wait for the guest of each server with --ready '
+                 '(default: that of --timeout)')
         service_options.add_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
@@ -74,17 +79,17 @@ class DeployPcloudService(common.Lister):
         from pcloud.client.deploy import deployments
         from pcloud.client.deploy import fields
         from pcloud.client.deploy import plans
-        main = service_options.of_main(parsed_args)
+        main = service_options.main(parsed_args)
+        networks = main.options.networks
         order = plans.Order(
-            plans.Part(parsed_args.name, parsed_args.image,
-                       parsed_args.flavor, main),
-            tuple(parsed_args.parts), parsed_args.pcloud, parsed_args.parent,
-            parsed_args.scale_with, parsed_args.count,
-            'auto' if main.networks is None else main.networks,
+            main, tuple(parsed_args.parts), parsed_args.pcloud,
+            parsed_args.parent, parsed_args.scale_with, parsed_args.count,
+            'auto' if networks is None else networks,
             parsed_args.availability_zone)
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
-            pace(self, parsed_args))
+            dataclasses.replace(pace(self, parsed_args),
+                                ready_timeout=parsed_args.ready_timeout))
         return common.table(units, fields.UNIT_LIST)
 
 

@@ -20,7 +20,7 @@ from pcloud.client import arguments
 
 if typing.TYPE_CHECKING:
     from pcloud.client.deploy import plans
-    from pcloud.client import servers
+    from pcloud.client.deploy import readiness
 
 # The most bytes of user data that Nova takes, in Base64.
 _MOST_USER_DATA = 65535
@@ -71,6 +71,16 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _ready(text: str) -> readiness.Ready:
+    from pcloud.client.deploy import readiness
+    ready = (readiness.read(text.removeprefix(readiness.PLACE))
+             if text.startswith(readiness.PLACE) else None)
+    if ready is None:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not {readiness.PLACE}<key>=<value>")
+    return ready
+
+
 def _user_data(path: str) -> str:
     """Return the content of a file in Base64."""
     try:
@@ -104,6 +114,10 @@ _OPTIONS = (
             'Hint for the scheduler (repeat for several)', repeats=True),
     _Option('constraints', '<constraints>', _text,
             'Machine constraints of the servers, such as "cpu=8 ram=16G"'),
+    _Option('ready', 'metadata:<key>=<value>', _ready,
+            'Go on with the next server when the metadata of each server have '
+            'this item, which the guest sets (default: when the server is '
+            'active)'),
 )
 _BY_NAME = {option.name: option for option in _OPTIONS}
 
@@ -117,12 +131,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action='append' if option.repeats else 'store')
 
 
-def of_main(parsed_args: argparse.Namespace) -> servers.Options:
-    """Return the options of the main service."""
-    return _options({
-        name: value if _BY_NAME[name].repeats else [value]
-        for name, value in vars(parsed_args).items()
-        if name in _BY_NAME and value is not None})
+def main(parsed_args: argparse.Namespace) -> plans.Part:
+    """Return the main service."""
+    return _part(
+        parsed_args.name, parsed_args.image, parsed_args.flavor,
+        {name: value if _BY_NAME[name].repeats else [value]
+         for name, value in vars(parsed_args).items()
+         if name in _BY_NAME and value is not None})
 
 
 def part(text: str) -> plans.Part:
@@ -132,7 +147,6 @@ def part(text: str) -> plans.Part:
 
     :raises argparse.ArgumentTypeError: for what is not in this form
     """
-    from pcloud.client.deploy import plans
     kind, *written = _COMMA.split(text)
     service, _, image_and_flavor = kind.partition('=')
     # A name of an image may have a colon, as names of containers do.
@@ -150,11 +164,13 @@ def part(text: str) -> plans.Part:
             raise argparse.ArgumentTypeError(
                 f"'{name}' is given twice in '{text}'")
         values.setdefault(name, []).append(option.read(value))
-    return plans.Part(service, image, flavor, _options(values))
+    return _part(service, image, flavor, values)
 
 
-def _options(values: Mapping[str, list]) -> servers.Options:
-    """Return the options, from option -> values."""
+def _part(service: str, image: str, flavor: str,
+          values: Mapping[str, list]) -> plans.Part:
+    """Return a service, from option -> values."""
+    from pcloud.client.deploy import plans
     from pcloud.client import servers
     from pcloud.rules.placing import hints as hint_rules
 
@@ -169,9 +185,10 @@ def _options(values: Mapping[str, list]) -> servers.Options:
     constraints = only('constraints', None)
     if constraints is not None:
         hints[hint_rules.CONSTRAINTS] = constraints
-    return servers.Options(
+    options = servers.Options(
         networks=only('nic', None), key_pair=only('key-name', ''),
         user_data=only('user-data', ''),
         security_groups=tuple(values.get('security-group', ())),
         volume_size=only('boot-from-volume', None),
         metadata=dict(values.get('property', ())), hints=hints)
+    return plans.Part(service, image, flavor, options, only('ready', None))

@@ -177,7 +177,9 @@ class DueTest(FollowerTestCase):
     def test_what_is_copied(self):
         self._have_db(2)
         agent = self.servers[fake_nova.server_id('agent-1')]
-        agent['metadata'].update(tier='1', pcloud_run='x', pcloud_other='x')
+        agent['metadata'].update(
+            tier='1', pcloud_run='x', pcloud_other='x', up='yes',
+            pcloud_ready='up=yes')
         agent['scheduler_hints'].update({
             'constraints': ['cpu=1'], 'far': ['a', 'b'],
             'pcloud_prefer': ['p'], 'pcloud_host': ['p'], 'with': ['w'],
@@ -194,7 +196,8 @@ class DueTest(FollowerTestCase):
              'constraints': ['cpu=1'], 'far': ['a', 'b']},
             body['os:scheduler_hints'])
         self.assertEqual(
-            {'tier': '1', 'pcloud_scale_with': 'db'}, {
+            {'tier': '1', 'pcloud_scale_with': 'db',
+             'pcloud_ready': 'up=yes'}, {
                 key: value for key, value
                 in body['server'].pop('metadata').items()
                 if key != 'pcloud_scaled_at'})
