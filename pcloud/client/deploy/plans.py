@@ -294,6 +294,8 @@ def unit(kind: checks.UnitKind, name: str, pcloud_id: str | None,
     if pcloud_id:
         all_hints[hint_rules.PCLOUD] = pcloud_id
     ready = {readiness.KEY: str(kind.ready)} if kind.ready else {}
-    return server_runs.Planned(name, kind, dataclasses.replace(
+    options = dataclasses.replace(
         kind.options, hints=all_hints,
-        metadata={**kind.options.metadata, **ready, **(metadata or {})}))
+        metadata={**kind.options.metadata, **ready, **(metadata or {})})
+    return server_runs.Planned(
+        name, kind, options, frozenset(services.consumed(kind.image)))

@@ -17,6 +17,7 @@ import dataclasses
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import parents
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_runs
@@ -193,7 +194,9 @@ def groups(all_services: services.Services, kind: checks.UnitKind,
         while f'{scaled.service}-{number}' in taken:
             number += 1
         yield plans.scaled(
-            kind, f'{scaled.service}-{number}', anchor, scaled.scale_with)
+            kind, f'{scaled.service}-{number}', anchor, scaled.scale_with,
+            parents.told(anchor) if parents.ID in scaled.model.metadata
+            else None)
 
 
 def end_deployment(nova: servers.Servers,

@@ -12,6 +12,7 @@ import uuid
 
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import parents
 from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import services
@@ -38,11 +39,13 @@ class Planned:
 
     :ivar options: with the hints that are known before the first server is
         created
+    :ivar consumes: the services of parents that the server is told of
     """
 
     name: str
     kind: checks.UnitKind
     options: servers.Options
+    consumes: frozenset[str] = frozenset()
 
     def create(self, nova: servers.Servers, hints: Mapping[str, object],
                metadata: Mapping[str, str]) -> str:
@@ -136,8 +139,17 @@ class _Run:
             elif later:
                 hints[hint_rules.ROOM_FOR] = [
                     str(unit.kind.companion) for unit in later]
-            server = self._start(planned, hints)
+            parent = _known_parent(planned, made, group.near)
+            server = self._start(
+                planned, hints, parents.told(parent) if parent else {})
             self._check_place(server, made or group.near)
+            if parent is None:
+                self._tell(
+                    server, _parent(planned, _there(server, group.near)))
+            for part, unit in zip(group.planned, () if later else made):
+                if planned.kind.service in part.consumes:
+                    self._tell(unit, server)
+            self.current = planned.name
             if planned.kind.ready:
                 self._await_ready(server, planned.kind.ready)
             made.append(server)
@@ -171,12 +183,26 @@ class _Run:
             names.append(self.current)
         return f"Perhaps still there: {', '.join(names) or 'nothing'}."
 
-    def _start(self, planned: Planned,
-               hints: Mapping[str, object]) -> servers.Server:
+    def _tell(self, server: servers.Server,
+              parent: servers.Server | None) -> None:
+        """Tell a server that was started of the parent, which came later.
+
+        :param parent: None for no parent to be told of
+        """
+        if parent is None:
+            return
+        self.current = server.name
+        waits.poll(
+            lambda: self._nova.set_metadata(server.id, parents.told(parent)),
+            self._pace.timeout, lambda _: True)
+        self._pace.report(f'{server.name}: told of its parent {parent.name}')
+
+    def _start(self, planned: Planned, hints: Mapping[str, object],
+               metadata: Mapping[str, str]) -> servers.Server:
         self._pace.report(f'{planned.name}: building')
         self._is_asking = True
         server_id = planned.create(
-            self._nova, hints, {services.RUN: self._id})
+            self._nova, hints, {**metadata, services.RUN: self._id})
         self.created.append(servers.Server(server_id, planned.name))
         self._is_asking = False
         seen = waits.wait(
@@ -260,3 +286,33 @@ class _Run:
         return [unit for unit in listed
                 if unit.metadata.get(services.RUN) == self._id
                 and unit.id not in known]
+
+
+def _known_parent(planned: Planned, made: Sequence[servers.Server],
+                  near: Sequence[servers.Server]) -> servers.Server | None:
+    """Return the parent that a server is told of when the server starts.
+
+    The parent is not known before where the scheduler has still to choose
+    among several hosts.
+    """
+    there = _there(made[0], near) if made else near
+    is_certain = len({unit.host_id for unit in there}) == 1
+    return _parent(planned, there) if is_certain else None
+
+
+def _parent(planned: Planned,
+            there: Sequence[servers.Server]) -> servers.Server | None:
+    """Return the parent that a server is told of.
+
+    :param there: the servers on the host of the server
+    """
+    if hint_rules.WITH in planned.options.hints:
+        # The parent comes after the server.
+        return None
+    return next((unit for unit in there
+                 if unit.hint(hint_rules.SERVICE) in planned.consumes), None)
+
+
+def _there(server: servers.Server,
+           near: Sequence[servers.Server]) -> list[servers.Server]:
+    return [unit for unit in near if services.beside(server, [unit])]

@@ -284,7 +284,7 @@ ROOMS = {
         'fields plans removals',
         'details server_runs',
         'checks server_ends services',
-        'readiness waits'),
+        'parents readiness waits'),
     'client/nova_cli': _room(
         '', '',
         'host_flavors pclouds',

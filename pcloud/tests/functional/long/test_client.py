@@ -7,6 +7,8 @@ import concurrent.futures
 import dataclasses
 import threading
 
+import fixtures
+
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import plans
@@ -162,6 +164,30 @@ class ServicesTest(test_client.ClientTestCase):
         self.assertIn('its metadata has state=down instead of state=up',
                       str(error))
         self.assertEqual([], self.client.servers.list_all())
+
+    def test_units_that_are_told_of_their_parents(self):
+        self.image = dataclasses.replace(
+            self.image, properties={'pcloud_consumes': 'db'})
+        db = dataclasses.replace(self._part('db'), options=servers.Options(
+            networks=[{'uuid': self.neutron.network_1['id']}]))
+        # The fake Neutron gives ports to a project of its own.
+        self.useFixture(fixtures.MockPatchObject(
+            self.neutron, 'default_port', {
+                **self.neutron.default_port,
+                'tenant_id': self.alice.project_id}))
+        self._deploy(self._part('disk'), db)
+        self._deploy(self._part('agent'), parent='db')
+        units = {each.name: each for each in self.client.servers.list_all()}
+        expected = {'pcloud_parent': units['db'].id,
+                    'pcloud_parent_name': 'db',
+                    'pcloud_parent_addresses': '192.168.1.30'}
+        for name in 'disk', 'agent':
+            self.assertEqual(expected, {
+                key: value for key, value in units[name].metadata.items()
+                if key != 'pcloud_run'})
+        # The agent knew it from the beginning.
+        self.assertEqual(['disk: told of its parent db'], [
+            told for told in self.told if 'told' in told])
 
     def test_two_runs_at_the_same_time(self):
         """None of them sees what the other is about to start."""

@@ -5,6 +5,7 @@
 import requests
 
 from pcloud.backend.cells import started_servers
+from pcloud.client.deploy import parents
 from pcloud.client import v1
 from pcloud import exception
 from pcloud.tests.unit.client import base
@@ -209,6 +210,16 @@ class DueTest(FollowerTestCase):
                 'boot_index': 0, 'uuid': 'image', 'source_type': 'image',
                 'destination_type': 'volume', 'volume_size': 7,
                 'delete_on_termination': True}]}, body['server'])
+
+    def test_a_copy_is_told_of_its_own_parent(self):
+        self._have_db(2)
+        self.servers[fake_nova.server_id('agent-1')]['metadata'].update(
+            pcloud_parent='old', pcloud_parent_name='old')
+        self._told()
+        self.assertEqual(
+            [fake_nova.server_id('db-2'), 'db-2', ''],
+            [self.created[-1]['server']['metadata'][key] for key in (
+                parents.ID, parents.NAME, parents.ADDRESSES)])
 
     def test_a_deployment_under_way(self):
         self._have_db(2)

@@ -302,8 +302,11 @@ class ServersTestCase(base.CloudTestCase):
         context.status_code = 204
         return None
 
-    def _add_metadata(self, request, _context):
+    def _add_metadata(self, request, context):
         found = self.servers[request.path.split('/')[-2]]
+        answer = self._surprise('mark', found['name'], context)
+        if answer:
+            return answer
         found['metadata'] = {
             **found['metadata'], **request.json()['metadata']}
         return {'metadata': found['metadata']}
