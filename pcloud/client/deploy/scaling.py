@@ -26,6 +26,10 @@ from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules.placing import hints
 
+# Metadata of a unit: the machine constraints of the units to come, instead of
+# the constraints that the unit was started with.
+CONSTRAINTS = 'pcloud_constraints'
+
 ADDED, REMOVED, STOPPED = 'added', 'removed', 'stopped'
 # What a call to Nova may raise.
 FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
@@ -174,14 +178,18 @@ def copied(model: servers.Server) -> servers.Options:
     Rule: reference-colocation-copies
     """
     ready = readiness.read(model.metadata.get(readiness.KEY, ''))
+    wishes = {name: list(values) for name, values in model.hints.items()
+              if name not in checks.OWN_HINTS and not hints.is_record(name)
+              and name not in (hints.PREFER, hints.HOST)}
+    if CONSTRAINTS in model.metadata:
+        wishes[hints.CONSTRAINTS] = [model.metadata[CONSTRAINTS]]
     return servers.Options(
         metadata={key: value for key, value in model.metadata.items()
-                  if key == readiness.KEY or not (
+                  if key in (readiness.KEY, CONSTRAINTS) or not (
                       key.startswith(checks.OWN_METADATA)
                       or ready and key == ready.key)},
-        hints={name: list(values) for name, values in model.hints.items()
-               if name not in checks.OWN_HINTS and not hints.is_record(name)
-               and name not in (hints.PREFER, hints.HOST)})
+        hints={name: values for name, values in wishes.items()
+               if values != ['']})
 
 
 def groups(all_services: services.Services, kind: checks.UnitKind,

@@ -279,7 +279,7 @@ ROOMS = {
         'base'),
     'client/deploy': _room(
         '', '',
-        'deployments sync',
+        'deployments future_units sync',
         'scaling',
         'fields plans removals',
         'details server_runs',

@@ -20,6 +20,7 @@ from oslo_utils import uuidutils
 
 from pcloud.backend.cells import started_servers
 from pcloud.client.deploy import deployments
+from pcloud.client.deploy import future_units
 from pcloud.client.deploy import waits
 from pcloud.client import plan_resources
 from pcloud.client import servers
@@ -125,6 +126,34 @@ class FollowingTest(test_following.FollowingTestCase):
         return self.alice.call_json('POST', '/os-keypairs', {'keypair': {
             'name': name, 'type': 'ssh',
             'public_key': fake_crypto.get_ssh_public_key()}})['keypair']
+
+    def test_constraints_of_units_to_come(self):
+        self._deploy('log', options=servers.Options(
+            networks='none', hints={'constraints': 'cpu=1 ram=64M'}))
+        future_units.set_constraints(
+            self.client, 'log', 'cpu=1 ram=128M', self.pace)
+        # A copy is copied, too.
+        for number in (2, 3):
+            self._have_db(number)
+            self.assertTrue(self.once())
+            self._hosts('log')
+        future_units.set_constraints(self.client, 'log', '', self.pace)
+        self.assertEqual(
+            ['cpu=1 ram=128M', 'cpu=1 ram=128M', 'cpu=1 ram=64M'],
+            sorted(unit.hint('constraints') for unit in self._units('log')))
+        self.assertEqual({''}, {
+            unit.metadata['pcloud_constraints']
+            for unit in self._units('log')})
+        self._delete({'id': self._unit_of('log', 'node-3').id})
+        self.assertTrue(self.another())
+        self._hosts('log')
+        self.assertIsNone(
+            self._unit_of('log', 'node-3').hint('constraints'))
+
+    def _unit_of(self, service, host):
+        unit, = (unit for unit in self._units(service)
+                 if self.host_of({'id': unit.id}) == host)
+        return unit
 
     def test_a_copy_without_volumes_that_are_attached(self):
         self._deploy('log')
