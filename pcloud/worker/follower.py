@@ -138,10 +138,7 @@ class _Look:
         while groups:
             (planned,), (anchor,) = groups[0].planned, groups[0].near
             try:
-                with key_pairs.lent(self._nova, start.key_pair) as key_pair:
-                    self._start(scaled, start, dataclasses.replace(
-                        planned, options=dataclasses.replace(
-                            planned.options, key_pair=key_pair)), anchor)
+                self._start(scaled, start, planned, anchor)
             except exceptions.Forbidden as error:
                 # The others would be refused, too.
                 names = [group.planned[0].name for group in groups]
@@ -185,7 +182,11 @@ class _Look:
             self._client, [planned.kind], anchor, problems)
         if problems.texts:
             raise checks.DeploymentRefused('; '.join(problems.texts))
-        server_id = planned.create(self._nova, {}, {})
+        with key_pairs.lent(self._nova, start.key_pair) as key_pair:
+            server_id = dataclasses.replace(
+                planned, options=dataclasses.replace(
+                    planned.options, key_pair=key_pair),
+            ).create(self._nova, {}, {})
         self._added[server_id] = (
             scaling.UnitChange(scaled.service, planned.name, server_id,
                                scaling.ADDED),

@@ -18,7 +18,7 @@ from nova import objects
 
 from pcloud.backend.cells import asking
 
-_IMAGE, _VOLUME, _SSH = 'image', 'volume', 'ssh'
+_IMAGE, _SNAPSHOT, _SSH = 'image', 'snapshot', 'ssh'
 # What Nova gives to servers whose user has asked for no security group.
 _DEFAULT_GROUP = 'default'
 
@@ -62,7 +62,7 @@ class Start:
 def read(context: nova_context.RequestContext, server: str) -> Start:
     """Return what a server was started with.
 
-    Two queries, and a few queries in the cell of the server.
+    A few queries in the API's database, and a few in the cell of the server.
 
     :returns: an empty start for a server that is in no cell
     :raises: `exception.Unavailable` when the cell is silent
@@ -108,7 +108,9 @@ def _in_cell(
         image, size, instance.user_data or '', _key_pair(instance),
         attached=tuple(
             device.volume_id for device in devices
-            if device.source_type == _VOLUME and not device.is_root))
+            if device.volume_id and not device.is_root
+            # An image names snapshots for the volumes of all its servers.
+            and device.source_type != _SNAPSHOT))
 
 
 def _key_pair(instance: objects.Instance) -> KeyPair | None:

@@ -24,7 +24,8 @@ class Part:
     """A service of a deployment.
 
     :ivar image: the image's id or name; likewise flavor
-    :ivar options: without networks, the networks of the order
+    :ivar options: without networks, the networks of the order; without a zone,
+        the zone of the main service
     :ivar ready: None where a unit is ready when the unit is active
     """
 
@@ -46,7 +47,6 @@ class Order:
     :ivar scale_with: the service that the main service is scaled with: each
         host with a unit of this service gets a unit of the main service
     :ivar networks: "auto", "none" or a list, as in Nova's API
-    :ivar zone: the availability zone of all servers; '' for any
     """
 
     main: Part
@@ -56,13 +56,12 @@ class Order:
     scale_with: str | None = None
     count: int | None = None
     networks: object = 'auto'
-    zone: str = ''
 
     def options(self, part: Part) -> servers.Options:
         """Return the options of the servers of a part."""
         networks = part.options.networks
         return dataclasses.replace(
-            part.options, zone=self.zone,
+            part.options, zone=part.options.zone or self.main.options.zone,
             networks=self.networks if networks is None else networks)
 
     @property

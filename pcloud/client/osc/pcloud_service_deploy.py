@@ -64,9 +64,6 @@ class DeployPcloudService(common.Lister):
             '--count', metavar='<count>', type=arguments.positive,
             help='How many units to start, each with its own of --with '
                  '(default: 1)')
-        parser.add_argument(
-            '--availability-zone', metavar='<zone>', default='',
-            help='Zone of all servers (default: any)')
         add_waiting_arguments(parser)
         parser.add_argument(
             '--ready-timeout', metavar='<seconds>', type=arguments.positive,
@@ -84,8 +81,7 @@ class DeployPcloudService(common.Lister):
         order = plans.Order(
             main, tuple(parsed_args.parts), parsed_args.pcloud,
             parsed_args.parent, parsed_args.scale_with, parsed_args.count,
-            'auto' if networks is None else networks,
-            parsed_args.availability_zone)
+            'auto' if networks is None else networks)
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
             dataclasses.replace(pace(self, parsed_args),

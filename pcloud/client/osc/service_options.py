@@ -99,6 +99,8 @@ def _user_data(path: str) -> str:
 _OPTIONS = (
     _Option('nic', '<network>', networks,
             'Network of the servers: an id, "auto" or "none" (default: auto)'),
+    _Option('availability-zone', '<zone>', _text,
+            'Zone of the servers (default: any)'),
     _Option('key-name', '<key pair>', _text, 'Key pair of the servers'),
     _Option('user-data', '<file>', _user_data,
             'File with the user data of the servers'),
@@ -187,7 +189,7 @@ def _part(service: str, image: str, flavor: str,
         hints[hint_rules.CONSTRAINTS] = constraints
     options = servers.Options(
         networks=only('nic', None), key_pair=only('key-name', ''),
-        user_data=only('user-data', ''),
+        user_data=only('user-data', ''), zone=only('availability-zone', ''),
         security_groups=tuple(values.get('security-group', ())),
         volume_size=only('boot-from-volume', None),
         metadata=dict(values.get('property', ())), hints=hints)

@@ -70,7 +70,8 @@ class OptionsTest(OptionsTestCase):
             f'{DISK},key-name=me,user-data={path},security-group=x,'
             'security-group=y,property=list=1,2,property=tier=2,'
             'hint=far=tag:y,constraints=classes=a,^b cpu=1',
-            '--with', f'log=part:small,nic={base.OTHER_ID}')
+            '--with', f'log=part:small,nic={base.OTHER_ID},'
+            'availability-zone=az2')
 
         self.assertEqual(0, result.status, result.err)
         body = self.created_as('disk')
@@ -89,6 +90,7 @@ class OptionsTest(OptionsTestCase):
             body['os:scheduler_hints'])
         log = self.created_as('log')['server']
         self.assertEqual([{'uuid': base.OTHER_ID}], log['networks'])
+        self.assertEqual('az2', log['availability_zone'])
         self.assertNotIn('key_name', log)
         self.assertEqual('ops', self.created_as('web')['server']['key_name'])
 
@@ -124,7 +126,7 @@ class OptionsTest(OptionsTestCase):
 
     @ddt.data(
         ('disk=part', "'disk=part' is not <name>=<image>:<flavor>"),
-        (f'{DISK},foo=1', f"'foo' in '{DISK},foo=1' is none of nic, key-"),
+        (f'{DISK},foo=1', f"'foo' in '{DISK},foo=1' is none of nic, ava"),
         (f'{DISK},key-name=a,key-name=b', "'key-name' is given twice in"),
         (f'{DISK},key-name=', 'the value is empty'),
         (f'{DISK},property=a', "'a' is not <key>=<value>"),
