@@ -33,6 +33,7 @@ _DEVICES = 'block_device_mapping'
 _SERVERS = '/servers'
 _FLAVORS = '/flavors'
 _LIMITS = '/limits'
+_KEY_PAIRS = '/os-keypairs'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +51,7 @@ class Server:
     :ivar task: the task that Nova executes for the server, or ''
     :ivar launched: the time at which the server first ran, or ''
     :ivar locked: whether Nova refuses all actions on the server
-    :ivar key_pair: the name of a key pair of the user who has started the
-        server, or ''
+    :ivar addresses: the IP addresses of the server, in Nova's order
     """
 
     id: str
@@ -68,7 +68,7 @@ class Server:
     task: str = ''
     launched: str = ''
     locked: bool = False
-    key_pair: str = ''
+    addresses: tuple[str, ...] = ()
 
     @classmethod
     def from_body(cls, body: typing.Any) -> typing.Self:
@@ -91,7 +91,10 @@ class Server:
                 task=body.get('OS-EXT-STS:task_state') or '',
                 launched=body.get('OS-SRV-USG:launched_at') or '',
                 locked=bool(body.get('locked')),
-                key_pair=body.get('key_name') or '')
+                addresses=tuple(
+                    str(address['addr'])
+                    for network in (body.get('addresses') or {}).values()
+                    for address in network))
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a server') from None
@@ -150,6 +153,51 @@ class Image:
                        for device in devices)
         except (ValueError, TypeError, AttributeError):
             return False
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What a server is started with beside name, image and flavor.
+
+    :ivar networks: "auto", "none" or a list, as in Nova's API; None where
+        whoever starts the server has still to decide
+    :ivar key_pair: the name of a key pair of the user who starts the server;
+        '' for none
+    :ivar user_data: in Base64; '' for none
+    :ivar security_groups: names or ids; empty for the project's default
+    :ivar zone: the availability zone; '' for any
+    :ivar volume_size: GiB of a new volume of the image, which is the root
+        disk, and is deleted with the server; None for a disk of the host
+    """
+
+    networks: object = None
+    key_pair: str = ''
+    user_data: str = ''
+    security_groups: tuple[str, ...] = ()
+    zone: str = ''
+    volume_size: int | None = None
+    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    hints: Mapping[str, object] = dataclasses.field(default_factory=dict)
+
+    def body(self, name: str, image_id: str,
+             flavor_id: str) -> dict[str, typing.Any]:
+        """Return the body of Nova's call that creates a server."""
+        server: dict[str, typing.Any] = {
+            'name': name, 'imageRef': image_id, 'flavorRef': flavor_id,
+            'networks': self.networks, 'metadata': dict(self.metadata)}
+        if self.volume_size is not None:
+            server['imageRef'] = ''
+            server['block_device_mapping_v2'] = [{
+                'boot_index': 0, 'uuid': image_id, 'source_type': 'image',
+                'destination_type': 'volume', 'volume_size': self.volume_size,
+                'delete_on_termination': True}]
+        server.update({member: value for member, value in (
+            ('key_name', self.key_pair), ('user_data', self.user_data),
+            ('availability_zone', self.zone),
+            ('security_groups', [
+                {'name': group} for group in self.security_groups]))
+            if value})
+        return {'server': server, 'os:scheduler_hints': dict(self.hints)}
 
 
 class NotAllKnown(exceptions.ClientError):
@@ -212,18 +260,13 @@ class Servers:
             'server', 'GET', transport.path(_SERVERS, server_id)))
 
     def create(self, name: str, image_id: str, flavor_id: str,
-               networks: object, hints: Mapping[str, object],
-               metadata: Mapping[str, str]) -> str:
+               options: Options) -> str:
         """Ask Nova to build a server; the build goes on after the return.
 
-        :param networks: "auto", "none" or a list, as in Nova's API
         :returns: the server's id
         """
-        body = self._member('server', 'POST', _SERVERS, json={
-            'server': {'name': name, 'imageRef': image_id,
-                       'flavorRef': flavor_id, 'networks': networks,
-                       'metadata': dict(metadata)},
-            'os:scheduler_hints': dict(hints)})
+        body = self._member('server', 'POST', _SERVERS, json=options.body(
+            name, image_id, flavor_id))
         return Server.from_body(body).id
 
     def stop(self, server_id: str) -> None:
@@ -285,6 +328,30 @@ class Servers:
             transport.path(_SERVERS, server_id, 'os-interface'))
         return [{'uuid': interface['net_id']}
                 for interface in interfaces] or 'none'
+
+    def import_key_pair(self, name: str, kind: str, public_key: str) -> None:
+        """Give the caller a key pair.
+
+        :param kind: "ssh" or "x509"
+        :raises exceptions.Conflict: when the caller has one of the name
+        """
+        self._request('POST', _KEY_PAIRS, json={'keypair': {
+            'name': name, 'type': kind, 'public_key': public_key}})
+
+    def public_key(self, name: str) -> str:
+        """Return the public key of a key pair of the caller.
+
+        :raises exceptions.NotFound: when there is no such key pair
+        """
+        return self._member(
+            'keypair', 'GET', transport.path(_KEY_PAIRS, name))['public_key']
+
+    def delete_key_pair(self, name: str) -> None:
+        """Delete a key pair of the caller.
+
+        :raises exceptions.NotFound: when there is no such key pair
+        """
+        self._request('DELETE', transport.path(_KEY_PAIRS, name))
 
     def limits(self) -> Mapping[str, int]:
         """Get the limits of the project, and the usage.

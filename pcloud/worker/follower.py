@@ -15,7 +15,10 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 import contextlib
+import dataclasses
 
+from pcloud.backend.cells import started_servers
+from pcloud.backend import outages
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import removals
 from pcloud.client.deploy import scaling
@@ -24,9 +27,11 @@ from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud.worker import key_pairs
 
 
-def follow(client: v1.Client, names: Iterable[str],
+def follow(client: v1.Client, read: Callable[[str], started_servers.Start],
+           names: Iterable[str],
            report: Callable[[str], object]) -> list[scaling.UnitChange]:
     """List the project's servers, and do what is due for some services.
 
@@ -36,6 +41,7 @@ def follow(client: v1.Client, names: Iterable[str],
     due. A failure is reported, and never raised; what could not be done is due
     at the next look.
 
+    :param read: returns what a server was started with, by the server's id
     :param names: the scaled services; other services are left alone
     :param report: called with the outcome on one line
     :returns: the changes; empty when nothing was changed
@@ -45,7 +51,7 @@ def follow(client: v1.Client, names: Iterable[str],
     except scaling.FAILURES as error:
         report(f'Scaled services were not looked at: {_reason(error)}')
         return []
-    look = _Look(client)
+    look = _Look(client, read)
     try:
         look.act(all_services, names)
     except scaling.FAILURES as error:
@@ -59,8 +65,10 @@ def follow(client: v1.Client, names: Iterable[str],
 class _Look:
     """What one look has done, and what the look has left undone."""
 
-    def __init__(self, client: v1.Client) -> None:
+    def __init__(self, client: v1.Client,
+                 read: Callable[[str], started_servers.Start]) -> None:
         self._client = client
+        self._read = read
         self._nova = client.servers
         # The id of a new unit -> the unit, and the text about the unit.
         self._added: dict[str, tuple[scaling.UnitChange, str]] = {}
@@ -121,14 +129,16 @@ class _Look:
         if not scaled.missing:
             return
         try:
-            groups = list(self._groups(all_services, scaled))
-        except scaling.FAILURES as error:
+            _check_model(all_services, scaled)
+            start = self._read(scaled.model.id)
+            groups = list(self._groups(all_services, scaled, start))
+        except (*scaling.FAILURES, *outages.ANY) as error:
             self.leave(f"'{scaled.service}'", error)
             return
         while groups:
             (planned,), (anchor,) = groups[0].planned, groups[0].near
             try:
-                self._start(scaled, planned, anchor)
+                self._start(scaled, start, planned, anchor)
             except exceptions.Forbidden as error:
                 # The others would be refused, too.
                 names = [group.planned[0].name for group in groups]
@@ -139,39 +149,49 @@ class _Look:
             del groups[0]
 
     def _groups(self, all_services: services.Services,
-                scaled: scaling.Scaled) -> Iterator[server_runs.Group]:
+                scaled: scaling.Scaled, start: started_servers.Start,
+                ) -> Iterator[server_runs.Group]:
         """Plan the missing units.
 
         :raises exceptions.ClientError: when no unit can be planned now
         """
-        _check_model(all_services, scaled)
         model = scaled.model
+        if not start.image:
+            raise checks.DeploymentRefused(
+                f'{model.name} has no image that another one could be '
+                f'started from')
+        options = dataclasses.replace(
+            scaling.copied(model), networks=self._nova.networks(model.id),
+            user_data=start.user_data, zone=start.zone,
+            security_groups=start.security_groups,
+            volume_size=start.volume_size)
         kind = checks.UnitKind(
-            scaled.service, servers.Image(model.image_id),
-            self._nova.find_flavor(model.flavor))
-        yield from scaling.groups(
-            all_services, kind, scaled, self._nova.networks(model.id))
+            scaled.service, servers.Image(start.image),
+            self._nova.find_flavor(model.flavor), options)
+        yield from scaling.groups(all_services, kind, scaled)
 
-    def _start(self, scaled: scaling.Scaled, planned: server_runs.Planned,
+    def _start(self, scaled: scaling.Scaled, start: started_servers.Start,
+               planned: server_runs.Planned,
                anchor: servers.Server) -> None:
         """Start a unit beside another, without a wait.
 
         :raises exceptions.ClientError: when the unit cannot be started
         """
         problems = checks.Problems()
-        kind = checks.UnitKind(scaled.service, planned.image, planned.flavor)
-        checks.check_room_beside(self._client, [kind], anchor, problems)
+        checks.check_room_beside(
+            self._client, [planned.kind], anchor, problems)
         if problems.texts:
             raise checks.DeploymentRefused('; '.join(problems.texts))
-        server_id = self._nova.create(
-            planned.name, planned.image.id, planned.flavor.id,
-            planned.networks, planned.hints,
-            services.dated(planned.metadata))
+        with key_pairs.lent(self._nova, start.key_pair) as key_pair:
+            server_id = dataclasses.replace(
+                planned, options=dataclasses.replace(
+                    planned.options, key_pair=key_pair),
+            ).create(self._nova, {}, {})
         self._added[server_id] = (
             scaling.UnitChange(scaled.service, planned.name, server_id,
                                scaling.ADDED),
             f'{planned.name} is started beside {anchor.name}'
-            f'{_without_key_pair(scaled.model)}')
+            f'{_without_volumes(scaled.model, start)}')
 
     def _look_again(self, ready: Sequence[scaling.Scaled],
                     before: set[str]) -> None:
@@ -257,20 +277,15 @@ def _check_model(all_services: services.Services,
     if not services.is_settled(scaled.model):
         raise checks.DeploymentRefused(
             'there is no running unit that another one could be like')
-    if not scaled.model.image_id:
-        raise checks.DeploymentRefused(
-            f'{scaled.model.name} has no image that another one could be '
-            f'started from')
 
 
-def _without_key_pair(model: servers.Server) -> str:
-    """Return how a copy differs from a unit with a key pair.
-
-    Nova gives a server only key pairs of the user that starts the server.
-    """
-    if not model.key_pair:
+def _without_volumes(model: servers.Server,
+                     start: started_servers.Start) -> str:
+    """Return how a copy differs from a unit with attached volumes."""
+    if not start.attached:
         return ''
-    return f', without the key pair {model.key_pair} of {model.name}'
+    return (f', without the volumes of {model.name}: '
+            f'{", ".join(start.attached)}')
 
 
 def _reason(error: object) -> str:

@@ -24,6 +24,7 @@ from oslo_utils import timeutils
 
 from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import scaled_servers
+from pcloud.backend.cells import started_servers
 from pcloud.backend import complaints
 from pcloud.backend import outages
 from pcloud.client.deploy import removals
@@ -144,8 +145,11 @@ def _looked(
 def _look(project: str, names: Sequence[str]) -> None:
     """Look at services of a project, and wait for no server."""
     told: list[str] = []
+    admin = nova_context.get_admin_context()
     changes = follower.follow(
-        tenant_calls.Client(credentials.context(project)), names, told.append)
+        tenant_calls.Client(credentials.context(project)),
+        lambda server: started_servers.read(admin, server), names,
+        told.append)
     text = f'Project {project}: {"".join(told)}'
     if changes:
         LOG.info('%s', text)

@@ -12,16 +12,28 @@ from collections.abc import Sequence
 import contextlib
 import dataclasses
 
+from pcloud.client.deploy import readiness
 from pcloud.client import exceptions
 from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.client import servers
 from pcloud.client import v1
+from pcloud import exception
+from pcloud.rules import forms
 from pcloud.rules.placing import colocation
+from pcloud.rules.placing import constraints
 from pcloud.rules.placing import hints
 
 # Finds an image by its id or name, or raises a ClientError.
 FindImage = Callable[[str], servers.Image]
+
+# The hints that a deployment gives by itself, and what a user gives instead.
+OWN_HINTS = {
+    hints.SERVICE: 'the name of the service', hints.PCLOUD: '--pcloud',
+    hints.IN: '--in-service or --scale-with',
+    **dict.fromkeys((hints.WITH, hints.BESIDE, hints.ROOM_FOR), '--with')}
+# The beginning of the keys of metadata that are Pcloud's.
+OWN_METADATA = 'pcloud_'
 
 _QUOTAS = {'instances': ('maxTotalInstances', 'totalInstancesUsed'),
            'cores': ('maxTotalCores', 'totalCoresUsed'),
@@ -34,16 +46,25 @@ class DeploymentRefused(exceptions.ClientError):
 
 @dataclasses.dataclass(frozen=True)
 class UnitKind:
-    """The image and the flavor of the units of a service."""
+    """What the units of a service are started with.
+
+    :ivar options: without the hints and metadata that scaling and co-location
+        need
+    :ivar ready: None where a unit is ready when the unit is active
+    """
 
     service: str
     image: servers.Image
     flavor: servers.Flavor
+    options: servers.Options = servers.Options()
+    ready: readiness.Ready | None = None
 
     @property
     def companion(self) -> colocation.Companion:
         """A unit, as capacity is asked for."""
-        return colocation.Companion(self.flavor.id, self.image.on_volume)
+        return colocation.Companion(
+            self.flavor.id,
+            self.image.on_volume or self.options.volume_size is not None)
 
 
 class Problems:
@@ -82,12 +103,14 @@ class Problems:
 
 
 def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
-              image: str, flavor: str, problems: Problems) -> UnitKind | None:
+              image: str, flavor: str, options: servers.Options,
+              ready: readiness.Ready | None,
+              problems: Problems) -> UnitKind | None:
     """Find the image and the flavor of a service.
 
     :param image: the image's id or name; likewise flavor
     :returns: None when the image or the flavor is not found; problems are
-        noted, also when the image does not fit the flavor
+        noted, also when the image does not fit the flavor or the options
     """
     found_image = found_flavor = None
     with problems.collecting(service):
@@ -96,8 +119,37 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
         found_flavor = nova.find_flavor(flavor)
     if None in (found_image, found_flavor):
         return None
-    problems.add(_unfit(found_image, found_flavor), service)
-    return UnitKind(service, found_image, found_flavor)
+    problems.add(_unfit(found_image, found_flavor, options.volume_size),
+                 service)
+    return UnitKind(service, found_image, found_flavor, options, ready)
+
+
+def check_options(service: str, options: servers.Options,
+                  ready: readiness.Ready | None, problems: Problems) -> None:
+    """Note what is wrong with the options of a service, whatever the cloud.
+
+    Rule: reference-colocation-options
+    """
+    for name, instead in OWN_HINTS.items():
+        if name in options.hints:
+            problems.add(f'the hint {name} is given by {instead}', service)
+    if ready:
+        if ready.key in options.metadata:
+            problems.add(f"the property '{ready.key}' is for the guest to "
+                         'set, as --ready says', service)
+        if len(str(ready)) > forms.LIMIT:
+            problems.add(f"--ready '{ready}' has more than {forms.LIMIT} "
+                         'characters', service)
+    for key in (*options.metadata, *([ready.key] if ready else ())):
+        if key.startswith(OWN_METADATA):
+            problems.add(f"the property '{key}' begins with {OWN_METADATA}, "
+                         'as those of Pcloud do', service)
+    written = options.hints.get(hints.CONSTRAINTS)
+    if written is not None:
+        try:
+            constraints.parse(str(written))
+        except exception.Invalid as error:
+            problems.add(str(error).rstrip('.'), service)
 
 
 def check_quota(nova: servers.Servers, wanted: Iterable[tuple[UnitKind, int]],
@@ -189,11 +241,23 @@ def _no_room(text: str, room: plan_resources.Room, kinds: Sequence[UnitKind],
     return f'{text} for {count} times {group}{together}{only}{reason}'
 
 
-def _unfit(image: servers.Image, flavor: servers.Flavor) -> str | None:
+def _unfit(image: servers.Image, flavor: servers.Flavor,
+           volume_size: int | None) -> str | None:
+    """Return why no server can be started, or None.
+
+    :param volume_size: GiB of a new volume for the root disk
+    """
     if image.status != 'active':
         return f'image {image.name} is {image.status}, not active'
+    if volume_size is not None:
+        if image.on_volume:
+            return f'image {image.name} names a volume itself'
+        if volume_size < image.min_disk:
+            return (f'a volume of {volume_size} GiB is too small for image '
+                    f'{image.name}, which needs {image.min_disk} GiB')
     # A volume has a size of its own.
-    is_disk_small = not image.on_volume and 0 < flavor.disk < image.min_disk
+    is_disk_small = (not image.on_volume and volume_size is None
+                     and 0 < flavor.disk < image.min_disk)
     if image.min_ram > flavor.ram or is_disk_small:
         return f'flavor {flavor.name} is too small for image {image.name}'
     return None

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
@@ -23,11 +24,16 @@ class Part:
     """A service of a deployment.
 
     :ivar image: the image's id or name; likewise flavor
+    :ivar options: without networks, the networks of the order; without a zone,
+        the zone of the main service
+    :ivar ready: None where a unit is ready when the unit is active
     """
 
     service: str
     image: str
     flavor: str
+    options: servers.Options = servers.Options()
+    ready: readiness.Ready | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +56,13 @@ class Order:
     scale_with: str | None = None
     count: int | None = None
     networks: object = 'auto'
+
+    def options(self, part: Part) -> servers.Options:
+        """Return the options of the servers of a part."""
+        networks = part.options.networks
+        return dataclasses.replace(
+            part.options, zone=part.options.zone or self.main.options.zone,
+            networks=self.networks if networks is None else networks)
 
     @property
     def co_located_with(self) -> str | None:
@@ -136,6 +149,13 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
     if order.scale_with and order.count is not None:
         problems.add('--count makes no sense with --scale-with, which counts '
                      'hosts')
+    for part in (*order.parts, order.main):
+        checks.check_options(
+            part.service, part.options, part.ready, problems)
+    for hint in (hint_rules.PREFER, hint_rules.HOST):
+        if order.scale_with and hint in order.main.options.hints:
+            problems.add(f'the hint {hint} makes no sense with --scale-with, '
+                         'by which units go wherever the other service is')
     if order.scale_with and order.parts:
         problems.add('--with makes no sense with --scale-with, as later '
                      'units would be without them')
@@ -150,7 +170,8 @@ def _find(client: v1.Client, find_image: checks.FindImage, order: Order,
     """
     kinds = [checks.find_kind(
         client.servers, find_image, part.service, part.image, part.flavor,
-        problems) for part in (*order.parts, order.main)]
+        order.options(part), part.ready, problems)
+        for part in (*order.parts, order.main)]
     pcloud = None
     named = _certain_default(client) if order.pcloud is None else order.pcloud
     if named is not None:
@@ -224,7 +245,7 @@ def _groups(situation: _Situation, count: int) -> Iterator[server_runs.Group]:
         # The first unit stays until the others are taken back.
         marks = {services.DEPLOYING: order.scale_with}
         for suffix, anchor in zip(suffixes, situation.hosted):
-            yield scaled(main, main.service + suffix, order.networks, anchor,
+            yield scaled(main, main.service + suffix, anchor,
                          order.scale_with, marks)
             marks = {}
     else:
@@ -238,14 +259,13 @@ def _group(situation: _Situation, suffix: str) -> server_runs.Group:
               else {})
     hints = [{hint_rules.WITH: main.service, **beside} for _ in parts]
     return server_runs.Group(tuple(
-        unit(kind, kind.service + suffix, situation.order.networks,
-             situation.pcloud_id, more)
+        unit(kind, kind.service + suffix, situation.pcloud_id, more)
         for kind, more in zip(situation.parts, [*hints, beside])),
         situation.near)
 
 
-def scaled(kind: checks.UnitKind, name: str, networks: object,
-           anchor: servers.Server, scale_with: str,
+def scaled(kind: checks.UnitKind, name: str, anchor: servers.Server,
+           scale_with: str,
            marks: Mapping[str, str] | None = None) -> server_runs.Group:
     """Plan a unit beside a unit of another service.
 
@@ -255,22 +275,26 @@ def scaled(kind: checks.UnitKind, name: str, networks: object,
     :param marks: metadata of the unit beside the metadata of scaling
     """
     planned = unit(
-        kind, name, networks, anchor.hint(hint_rules.PCLOUD),
+        kind, name, anchor.hint(hint_rules.PCLOUD),
         {hint_rules.IN: anchor.id},
         {services.SCALE_WITH: scale_with, **(marks or {})})
     return server_runs.Group((planned,), (anchor,))
 
 
-def unit(kind: checks.UnitKind, name: str, networks: object,
-         pcloud_id: str | None, hints: Mapping[str, object],
+def unit(kind: checks.UnitKind, name: str, pcloud_id: str | None,
+         hints: Mapping[str, object],
          metadata: Mapping[str, str] | None = None) -> server_runs.Planned:
     """Plan a unit of a service.
 
     :param hints: the hints that co-locate the unit
     """
-    all_hints = {hint_rules.SERVICE: kind.service, **hints}
+    all_hints = {
+        **kind.options.hints, hint_rules.SERVICE: kind.service, **hints}
     if pcloud_id:
         all_hints[hint_rules.PCLOUD] = pcloud_id
+    ready = {readiness.KEY: str(kind.ready)} if kind.ready else {}
+    options = dataclasses.replace(
+        kind.options, hints=all_hints,
+        metadata={**kind.options.metadata, **ready, **(metadata or {})})
     return server_runs.Planned(
-        name, kind.image, kind.flavor, networks, all_hints,
-        metadata or {})
+        name, kind, options, frozenset(services.consumed(kind.image)))

@@ -17,12 +17,18 @@ import dataclasses
 from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import parents
 from pcloud.client.deploy import plans
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
 from pcloud.client import exceptions
 from pcloud.client import servers
 from pcloud.rules.placing import hints
+
+# Metadata of a unit: the machine constraints of the units to come, instead of
+# the constraints that the unit was started with.
+CONSTRAINTS = 'pcloud_constraints'
 
 ADDED, REMOVED, STOPPED = 'added', 'removed', 'stopped'
 # What a call to Nova may raise.
@@ -162,8 +168,32 @@ def confirmed_surplus(all_services: services.Services,
             if unit.id in seen_before]
 
 
+def copied(model: servers.Server) -> servers.Options:
+    """Return the hints and properties that a copy of a unit has, too.
+
+    Left out is what the copy gets from the server beside which the copy is
+    started, what only Pcloud writes, and what the guest of the copy has still
+    to tell.
+
+    Rule: reference-colocation-copies
+    """
+    ready = readiness.read(model.metadata.get(readiness.KEY, ''))
+    wishes = {name: list(values) for name, values in model.hints.items()
+              if name not in checks.OWN_HINTS and not hints.is_record(name)
+              and name not in (hints.PREFER, hints.HOST)}
+    if CONSTRAINTS in model.metadata:
+        wishes[hints.CONSTRAINTS] = [model.metadata[CONSTRAINTS]]
+    return servers.Options(
+        metadata={key: value for key, value in model.metadata.items()
+                  if key in (readiness.KEY, CONSTRAINTS) or not (
+                      key.startswith(checks.OWN_METADATA)
+                      or ready and key == ready.key)},
+        hints={name: values for name, values in wishes.items()
+               if values != ['']})
+
+
 def groups(all_services: services.Services, kind: checks.UnitKind,
-           scaled: Scaled, networks: object) -> Iterator[server_runs.Group]:
+           scaled: Scaled) -> Iterator[server_runs.Group]:
     """Yield a group with the missing unit of each host."""
     taken = {unit.name for unit in all_services.units(scaled.service)}
     number = 0
@@ -172,8 +202,9 @@ def groups(all_services: services.Services, kind: checks.UnitKind,
         while f'{scaled.service}-{number}' in taken:
             number += 1
         yield plans.scaled(
-            kind, f'{scaled.service}-{number}', networks, anchor,
-            scaled.scale_with)
+            kind, f'{scaled.service}-{number}', anchor, scaled.scale_with,
+            parents.told(anchor) if parents.ID in scaled.model.metadata
+            else None)
 
 
 def end_deployment(nova: servers.Servers,

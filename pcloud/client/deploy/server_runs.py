@@ -11,12 +11,14 @@ import time
 import uuid
 
 
+from pcloud.client.deploy import checks
+from pcloud.client.deploy import parents
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import services
 from pcloud.client.deploy import waits
 from pcloud.client import exceptions
 from pcloud.client import servers
-from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints as hint_rules
 
 
@@ -35,15 +37,28 @@ class NotStarted(exceptions.ClientError):
 class Planned:
     """A server that is to be created.
 
-    :ivar hints: the hints that are known before the first server is created
+    :ivar options: with the hints that are known before the first server is
+        created
+    :ivar consumes: the services of parents that the server is told of
     """
 
     name: str
-    image: servers.Image
-    flavor: servers.Flavor
-    networks: object
-    hints: Mapping[str, object]
-    metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    kind: checks.UnitKind
+    options: servers.Options
+    consumes: frozenset[str] = frozenset()
+
+    def create(self, nova: servers.Servers, hints: Mapping[str, object],
+               metadata: Mapping[str, str]) -> str:
+        """Ask Nova to build the server, and return the server's id.
+
+        :param hints: beside the hints of the options; likewise metadata
+        """
+        return nova.create(
+            self.name, self.kind.image.id, self.kind.flavor.id,
+            dataclasses.replace(
+                self.options, hints={**self.options.hints, **hints},
+                metadata={**services.dated(self.options.metadata),
+                          **metadata}))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,16 +133,25 @@ class _Run:
         for number, planned in enumerate(group.planned):
             self.current = planned.name
             later = group.planned[number + 1:]
-            hints = dict(planned.hints)
+            hints: dict[str, object] = {}
             if made:
                 hints[hint_rules.BESIDE] = [unit.id for unit in made]
             elif later:
                 hints[hint_rules.ROOM_FOR] = [
-                    str(colocation.Companion(
-                        unit.flavor.id, unit.image.on_volume))
-                    for unit in later]
-            server = self._start(planned, hints)
+                    str(unit.kind.companion) for unit in later]
+            parent = _known_parent(planned, made, group.near)
+            server = self._start(
+                planned, hints, parents.told(parent) if parent else {})
             self._check_place(server, made or group.near)
+            if parent is None:
+                self._tell(
+                    server, _parent(planned, _there(server, group.near)))
+            for part, unit in zip(group.planned, () if later else made):
+                if planned.kind.service in part.consumes:
+                    self._tell(unit, server)
+            self.current = planned.name
+            if planned.kind.ready:
+                self._await_ready(server, planned.kind.ready)
             made.append(server)
 
     def take_back(self, cause: BaseException) -> tuple[str, bool]:
@@ -159,14 +183,26 @@ class _Run:
             names.append(self.current)
         return f"Perhaps still there: {', '.join(names) or 'nothing'}."
 
-    def _start(self, planned: Planned,
-               hints: Mapping[str, object]) -> servers.Server:
+    def _tell(self, server: servers.Server,
+              parent: servers.Server | None) -> None:
+        """Tell a server that was started of the parent, which came later.
+
+        :param parent: None for no parent to be told of
+        """
+        if parent is None:
+            return
+        self.current = server.name
+        waits.poll(
+            lambda: self._nova.set_metadata(server.id, parents.told(parent)),
+            self._pace.timeout, lambda _: True)
+        self._pace.report(f'{server.name}: told of its parent {parent.name}')
+
+    def _start(self, planned: Planned, hints: Mapping[str, object],
+               metadata: Mapping[str, str]) -> servers.Server:
         self._pace.report(f'{planned.name}: building')
         self._is_asking = True
-        server_id = self._nova.create(
-            planned.name, planned.image.id, planned.flavor.id,
-            planned.networks, hints,
-            {**services.dated(planned.metadata), services.RUN: self._id})
+        server_id = planned.create(
+            self._nova, hints, {**metadata, services.RUN: self._id})
         self.created.append(servers.Server(server_id, planned.name))
         self._is_asking = False
         seen = waits.wait(
@@ -182,6 +218,33 @@ class _Run:
         self.created[-1] = seen
         self._pace.report(f'{planned.name}: active')
         return seen
+
+    def _await_ready(self, server: servers.Server,
+                     ready: readiness.Ready) -> None:
+        """Wait until a server's guest tells that the guest is ready.
+
+        A server that is not active meanwhile may come back, as a guest may
+        restart the server.
+
+        :raises NotStarted: when the server is gone or in error, or the time is
+            up
+        """
+        self._pace.report(f'{server.name}: waiting for {ready}')
+        seen = waits.wait(
+            self._nova, server.id, self._pace.until_ready, lambda server:
+            server is None or server.status == servers.ERROR
+            or ready.is_met(server.metadata))
+        if seen is None:
+            raise NotStarted('it was deleted before it was ready')
+        if not ready.is_met(seen.metadata):
+            if seen.status == servers.ERROR:
+                raise NotStarted(seen.fault or f'its status is {seen.status}')
+            told = seen.metadata.get(ready.key)
+            text = f'no {ready.key}' if told is None else f'{ready.key}={told}'
+            raise NotStarted(
+                f'it was not ready after {self._pace.until_ready} seconds: '
+                f'its metadata has {text} instead of {ready}')
+        self._pace.report(f'{server.name}: ready')
 
     def _check_place(self, server: servers.Server,
                      near: Sequence[servers.Server]) -> None:
@@ -223,3 +286,33 @@ class _Run:
         return [unit for unit in listed
                 if unit.metadata.get(services.RUN) == self._id
                 and unit.id not in known]
+
+
+def _known_parent(planned: Planned, made: Sequence[servers.Server],
+                  near: Sequence[servers.Server]) -> servers.Server | None:
+    """Return the parent that a server is told of when the server starts.
+
+    The parent is not known before where the scheduler has still to choose
+    among several hosts.
+    """
+    there = _there(made[0], near) if made else near
+    is_certain = len({unit.host_id for unit in there}) == 1
+    return _parent(planned, there) if is_certain else None
+
+
+def _parent(planned: Planned,
+            there: Sequence[servers.Server]) -> servers.Server | None:
+    """Return the parent that a server is told of.
+
+    :param there: the servers on the host of the server
+    """
+    if hint_rules.WITH in planned.options.hints:
+        # The parent comes after the server.
+        return None
+    return next((unit for unit in there
+                 if unit.hint(hint_rules.SERVICE) in planned.consumes), None)
+
+
+def _there(server: servers.Server,
+           near: Sequence[servers.Server]) -> list[servers.Server]:
+    return [unit for unit in near if services.beside(server, [unit])]

@@ -27,10 +27,18 @@ class Pace:
 
     :ivar timeout: seconds to wait for each server
     :ivar report: called with a text at each step
+    :ivar ready_timeout: seconds to wait for each guest; None for `timeout`
     """
 
     timeout: int
     report: Callable[[str], object]
+    ready_timeout: int | None = None
+
+    @property
+    def until_ready(self) -> int:
+        """Seconds to wait until a guest is ready."""
+        return (self.timeout if self.ready_timeout is None
+                else self.ready_timeout)
 
 
 def wait(

@@ -61,6 +61,35 @@ class ShowPcloudService(common.ShowOne):
         return common.record(service, fields.SERVICE)
 
 
+class SetPcloudService(common.PcloudCommand):
+    """Set the machine constraints of the units of a scaled service to come
+
+    The units that the operator's worker starts from now on have them. Units
+    that are there stay where they are. The command waits until all units that
+    may be copied know.
+    """
+
+    _epilog = ('Example:\n  openstack pcloud service set --constraints '
+               '"cpu=8 rack=r1" agent')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the service and the constraints."""
+        _add_name_argument(
+            parser, help='Name of a service that was deployed with '
+                         '--scale-with')
+        parser.add_argument(
+            '--constraints', metavar='<constraints>', required=True,
+            help='Machine constraints, such as "cpu=8 ram=16G"; "" for none')
+        pcloud_service_deploy.add_waiting_arguments(parser)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Set the constraints."""
+        from pcloud.client.deploy import future_units
+        future_units.set_constraints(
+            self.client, parsed_args.name, parsed_args.constraints,
+            pcloud_service_deploy.pace(self, parsed_args))
+
+
 class SyncPcloudService(common.Lister):
     """Wait until each host of the other service has a unit of a scaled service
 

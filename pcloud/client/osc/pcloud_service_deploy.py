@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import typing
 
 from pcloud.client import arguments
 from pcloud.client.osc import common
 from pcloud.client.osc import images
+from pcloud.client.osc import service_options
 
 if typing.TYPE_CHECKING:
-    from pcloud.client.deploy import plans
     from pcloud.client.deploy import waits
 
 TIMEOUT = 600
@@ -24,8 +25,8 @@ class DeployPcloudService(common.Lister):
 
     The whole order is checked before the first server is created, capacity
     included where the caller may ask for capacity. The services of --with are
-    running before the main service is started. If a server fails, all created
-    servers are deleted again.
+    running, and ready where --ready says when, before the main service is
+    started. If a server fails, all created servers are deleted again.
     """
 
     _epilog = ('Example:\n  openstack pcloud service deploy db --image db '
@@ -44,10 +45,12 @@ class DeployPcloudService(common.Lister):
         parser.add_argument('--pcloud', metavar='<pcloud>',
                             help='Pcloud to start them in (name or id)')
         parser.add_argument(
-            '--with', metavar='<name>=<image>:<flavor>', dest='parts',
-            type=_part, action='append', default=[],
+            '--with', dest='parts', type=service_options.part,
+            metavar='<name>=<image>:<flavor>[,<option>=<value>...]',
+            action='append', default=[],
             help='Service that is started before it on the same host (repeat '
-                 'for several)')
+                 'for several); after commas, the options from --nic on, '
+                 'without dashes: key-name=ops,property=tier=1')
         parser.add_argument(
             '--in-service', metavar='<service>', dest='parent',
             help='Start it, with its own of --with, on a host that runs a '
@@ -62,21 +65,27 @@ class DeployPcloudService(common.Lister):
             help='How many units to start, each with its own of --with '
                  '(default: 1)')
         add_waiting_arguments(parser)
-        _add_network_argument(parser)
+        parser.add_argument(
+            '--ready-timeout', metavar='<seconds>', type=arguments.positive,
+            help='How long to wait for the guest of each server with --ready '
+                 '(default: that of --timeout)')
+        service_options.add_arguments(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """Deploy the service and show the units."""
         from pcloud.client.deploy import deployments
         from pcloud.client.deploy import fields
         from pcloud.client.deploy import plans
+        main = service_options.main(parsed_args)
+        networks = main.options.networks
         order = plans.Order(
-            plans.Part(parsed_args.name, parsed_args.image,
-                       parsed_args.flavor),
-            tuple(parsed_args.parts), parsed_args.pcloud, parsed_args.parent,
-            parsed_args.scale_with, parsed_args.count, parsed_args.nic)
+            main, tuple(parsed_args.parts), parsed_args.pcloud,
+            parsed_args.parent, parsed_args.scale_with, parsed_args.count,
+            'auto' if networks is None else networks)
         units = deployments.deploy(
             self.client, images.finder(self.app.client_manager), order,
-            pace(self, parsed_args))
+            dataclasses.replace(pace(self, parsed_args),
+                                ready_timeout=parsed_args.ready_timeout))
         return common.table(units, fields.UNIT_LIST)
 
 
@@ -115,13 +124,6 @@ def add_waiting_arguments(parser: argparse.ArgumentParser) -> None:
         help='How long to wait for each server (default: %(default)s)')
 
 
-def _add_network_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--nic', metavar='<network>', type=_networks, default='auto',
-        help='Network of the new servers: an id, "auto" or "none" (default: '
-             'auto)')
-
-
 def pace(command: common.PcloudCommand,
          parsed_args: argparse.Namespace) -> waits.Pace:
     """Return the timeout, with reports to the terminal."""
@@ -132,25 +134,3 @@ def pace(command: common.PcloudCommand,
         with contextlib.suppress(OSError):
             print(progress, file=command.app.stderr, flush=True)
     return waits.Pace(parsed_args.timeout, report)
-
-
-def _part(text: str) -> plans.Part:
-    from pcloud.client.deploy import plans
-    service, _, kind = text.partition('=')
-    # A name of an image may have a colon, as names of containers do.
-    image, _, flavor = kind.rpartition(':')
-    if not (service and image and flavor):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not <name>=<image>:<flavor>")
-    return plans.Part(service, image, flavor)
-
-
-def _networks(text: str) -> object:
-    from pcloud.rules import forms
-    if text in ('auto', 'none'):
-        return text
-    if not forms.is_uuid_in_any_case(text):
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is neither the id of a network nor auto or none; "
-            f'"openstack network list" shows the ids')
-    return [{'uuid': text}]

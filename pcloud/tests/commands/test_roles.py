@@ -74,6 +74,7 @@ COMMANDS = [
     ('pcloud service undeploy x', None, NOT_THERE, NOT_THERE),
     ('pcloud service list', None, 0, 0),
     ('pcloud service show x', None, NOT_THERE, NOT_THERE),
+    ('pcloud service set --constraints cpu=1 x', None, NOT_THERE, NOT_THERE),
     ('pcloud service sync x', None, NOT_THERE, NOT_THERE),
     ('host flavor list', 'host-flavor-list', 0, 0),
     ('host flavor show gpu', 'host-flavor-show gpu', 0, 0),

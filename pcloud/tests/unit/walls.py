@@ -94,7 +94,8 @@ ROOMS = {
     'backend/cells': _room(
         '', '',
         'expected_places shelved_servers',
-        'consumers occupants past_moves scaled_servers servers',
+        'consumers occupants past_moves scaled_servers servers '
+        'started_servers',
         'compute_nodes',
         'arrivals computes host_counts marked_projects',
         'asking stray_services'),
@@ -217,7 +218,8 @@ ROOMS = {
         'loop',
         'passes',
         'scaled_services',
-        'credentials follower owner_threads tenant_calls'),
+        'follower',
+        'credentials key_pairs owner_threads tenant_calls'),
     'metrics': _room(
         f'{_COMMON} audit backend counters objects',
         'nova.context oslo_log oslo_utils prometheus_client',
@@ -263,8 +265,9 @@ ROOMS = {
         'blockers maintenance pclouds scoped_policies',
         'times'),
     'client': _room(
-        'rules text', 'keystoneauth1 requests novaclient cliff osc_lib '
-        'openstack openstackclient',
+        'exception rules text',
+        'keystoneauth1 requests novaclient cliff osc_lib openstack '
+        'openstackclient',
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
         'v1',
@@ -279,12 +282,12 @@ ROOMS = {
         'base'),
     'client/deploy': _room(
         '', '',
-        'deployments sync',
+        'deployments future_units sync',
         'scaling',
         'fields plans removals',
         'details server_runs',
         'checks server_ends services',
-        'waits'),
+        'parents readiness waits'),
     'client/nova_cli': _room(
         '', '',
         'host_flavors pclouds',
@@ -295,7 +298,7 @@ ROOMS = {
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
         'planning',
-        'common host_forecasts images plugin projects'),
+        'common host_forecasts images plugin projects service_options'),
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),

@@ -4,11 +4,15 @@
 
 import collections
 import concurrent.futures
+import dataclasses
 import threading
+
+import fixtures
 
 from pcloud.client.deploy import checks
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import plans
+from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_ends
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import sync
@@ -124,6 +128,66 @@ class ServicesTest(test_client.ClientTestCase):
         self.assertIn('no host has capacity for all of its group', str(error))
         self.assertEqual([], self.client.servers.list_all())
         self.assertEqual(4, len(self._deploy(*group, count=2)))
+
+    def _guests_tell(self, **values):
+        """Let guests tell that they are ready, when the run waits."""
+        def report(progress):
+            self.told.append(progress)
+            name, _, step = progress.partition(': ')
+            if step.startswith('waiting for') and name in values:
+                unit, = (each for each in self.client.servers.list_all()
+                         if each.name == name)
+                self.client.servers.set_metadata(
+                    unit.id, {'state': values[name]})
+
+        self.pace = waits.Pace(60, report, ready_timeout=3)
+
+    def test_guests_that_are_ready(self):
+        self._guests_tell(disk='up', web='up')
+        ready = readiness.Ready('state', 'up')
+        self._deploy(*(dataclasses.replace(self._part(name), ready=ready)
+                       for name in ('disk', 'web')))
+        self.assertEqual(
+            [f'{name}: {step}' for name in ('disk', 'web') for step in (
+                'building', 'active', 'waiting for state=up', 'ready')],
+            self.told)
+        self.assertEqual({'state=up'}, {
+            unit.metadata['pcloud_ready']
+            for unit in self.client.servers.list_all()})
+
+    def test_a_guest_that_is_not_ready(self):
+        self._guests_tell(disk='down')
+        error = self.assertRaises(
+            server_runs.DeploymentFailed, self._deploy, dataclasses.replace(
+                self._part('disk'), ready=readiness.Ready('state', 'up')),
+            self._part('web'))
+        self.assertIn('its metadata has state=down instead of state=up',
+                      str(error))
+        self.assertEqual([], self.client.servers.list_all())
+
+    def test_units_that_are_told_of_their_parents(self):
+        self.image = dataclasses.replace(
+            self.image, properties={'pcloud_consumes': 'db'})
+        db = dataclasses.replace(self._part('db'), options=servers.Options(
+            networks=[{'uuid': self.neutron.network_1['id']}]))
+        # The fake Neutron gives ports to a project of its own.
+        self.useFixture(fixtures.MockPatchObject(
+            self.neutron, 'default_port', {
+                **self.neutron.default_port,
+                'tenant_id': self.alice.project_id}))
+        self._deploy(self._part('disk'), db)
+        self._deploy(self._part('agent'), parent='db')
+        units = {each.name: each for each in self.client.servers.list_all()}
+        expected = {'pcloud_parent': units['db'].id,
+                    'pcloud_parent_name': 'db',
+                    'pcloud_parent_addresses': '192.168.1.30'}
+        for name in 'disk', 'agent':
+            self.assertEqual(expected, {
+                key: value for key, value in units[name].metadata.items()
+                if key != 'pcloud_run'})
+        # The agent knew it from the beginning.
+        self.assertEqual(['disk: told of its parent db'], [
+            told for told in self.told if 'told' in told])
 
     def test_two_runs_at_the_same_time(self):
         """None of them sees what the other is about to start."""

@@ -5,25 +5,36 @@
 Keystone is not there, so a context takes the place of a token.
 """
 
+import base64
+import dataclasses
 import threading
 import time
 from unittest import mock
 
+import fixtures
 from nova.compute import rpcapi as compute_rpcapi
+from nova.tests import fixtures as nova_fixtures
 from nova.tests.unit import fake_crypto
 from oslo_utils import fixture as utils_fixture
+from oslo_utils import uuidutils
 
+from pcloud.backend.cells import started_servers
 from pcloud.client.deploy import deployments
+from pcloud.client.deploy import future_units
 from pcloud.client.deploy import waits
 from pcloud.client import plan_resources
 from pcloud.client import servers
 from pcloud import exception
+from pcloud.tests.functional.long import test_scaling
 from pcloud.tests.functional.quick import test_following
 from pcloud.tests.support import counting
 from pcloud.tests.support import kills
 from pcloud.tests.support import outages
 from pcloud.worker import scaled_services
 from pcloud.worker import tenant_calls
+
+OTHER_KEY = ('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGO7JdTuWY5L'
+             'iZ3GcO0hG5Ve2gjVlBciRDc+Ga/f0lfA')
 
 
 class FollowingTest(test_following.FollowingTestCase):
@@ -64,23 +75,106 @@ class FollowingTest(test_following.FollowingTestCase):
                    for unit in self._units(service)))
         self.log_in.assert_called_once_with(self.alice.project_id)
 
-    def test_a_unit_with_a_key_pair(self):
-        """A key pair is its user's, and the worker tells who has none."""
-        pair = self.alice.call_json('POST', '/os-keypairs', {'keypair': {
-            'name': 'mine', 'type': 'ssh',
-            'public_key': fake_crypto.get_ssh_public_key()}})['keypair']
-        own = self.boot(
-            self.alice, {'service': 'log', 'in': self.first['id']},
-            flavorRef='helper', name='log', key_name=pair['name'],
-            metadata={'pcloud_scale_with': 'db'})
+    def test_a_copy_has_all_that_the_first_unit_has(self):
+        pair = self._have_key_pair('mine')
+        # The name is taken.
+        worker = self.client_of('worker', self.alice.project_id)
+        self.as_library(worker).servers.import_key_pair(
+            'mine', 'ssh', OTHER_KEY)
+        group = self.neutron.security_group['id']
+        # Nova's fake Neutron does not find security groups.
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.network.security_group_api.validate_name',
+            lambda context, name: name))
+        asked = servers.Options(
+            networks='none', key_pair='mine', volume_size=2,
+            user_data=base64.b64encode(b'#!/bin/sh').decode(),
+            security_groups=(group,), metadata={'tier': 'one', 'empty': ''},
+            hints={'constraints': 'cpu=1 ram=64M',
+                   'placement_key': ['A=1:1', 'B=2:1']})
+        self._deploy('log', options=asked)
+        self.alice.call('DELETE', f'/os-keypairs/{pair["name"]}')
         self._have_db(2)
         self.assertTrue(self.once())
         self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts('log'))
-        self.assertEqual({'mine', None}, {
-            self.alice.get_server(unit.id)['key_name']
+        old, new = sorted(self._units('log'), key=lambda unit: unit.created)
+        for member in 'OS-EXT-SRV-ATTR:user_data', 'image':
+            self.assertEqual(*(self.admin.get_server(unit.id)[member]
+                               for unit in (old, new)))
+        first, second = (test_scaling.started(unit.id) for unit in (old, new))
+        self.assertEqual(started_servers.Start(
+            self.image.id, 2, asked.user_data, started_servers.KeyPair(
+                'mine', pair['public_key']), '', (group,)), first)
+        self.assertEqual((first.key_pair.public_key, 'mine-'), (
+            second.key_pair.public_key, second.key_pair.name[:5]))
+        self.assertEqual(first, dataclasses.replace(
+            second, key_pair=first.key_pair))
+        self.assertEqual({
+            **{name: tuple([value] if isinstance(value, str) else value)
+               for name, value in asked.hints.items()},
+            'service': ('log',), 'in': old.hints['in']}, old.hints)
+        self.assertEqual({**old.hints, 'in': new.hints['in']}, new.hints)
+        self.assertEqual(
+            {'tier': 'one', 'empty': '', 'pcloud_scale_with': 'db'}, {
+                key: value for key, value in new.metadata.items()
+                if key != 'pcloud_scaled_at'})
+        self.assertEqual(['mine'], [
+            each['keypair']['name'] for each in worker.call_json(
+                'GET', '/os-keypairs')['keypairs']])
+
+    def _have_key_pair(self, name):
+        return self.alice.call_json('POST', '/os-keypairs', {'keypair': {
+            'name': name, 'type': 'ssh',
+            'public_key': fake_crypto.get_ssh_public_key()}})['keypair']
+
+    def test_constraints_of_units_to_come(self):
+        self._deploy('log', options=servers.Options(
+            networks='none', hints={'constraints': 'cpu=1 ram=64M'}))
+        future_units.set_constraints(
+            self.client, 'log', 'cpu=1 ram=128M', self.pace)
+        # A copy is copied, too.
+        for number in (2, 3):
+            self._have_db(number)
+            self.assertTrue(self.once())
+            self._hosts('log')
+        future_units.set_constraints(self.client, 'log', '', self.pace)
+        self.assertEqual(
+            ['cpu=1 ram=128M', 'cpu=1 ram=128M', 'cpu=1 ram=64M'],
+            sorted(unit.hint('constraints') for unit in self._units('log')))
+        self.assertEqual({''}, {
+            unit.metadata['pcloud_constraints']
             for unit in self._units('log')})
-        self.assertIn('log-1 is started beside db-2, without the key pair '
-                      f'mine of {own["name"]}', self.stdlog.logger.output)
+        self._delete({'id': self._unit_of('log', 'node-3').id})
+        self.assertTrue(self.another())
+        self._hosts('log')
+        self.assertIsNone(
+            self._unit_of('log', 'node-3').hint('constraints'))
+
+    def _unit_of(self, service, host):
+        unit, = (unit for unit in self._units(service)
+                 if self.host_of({'id': unit.id}) == host)
+        return unit
+
+    def test_a_copy_without_volumes_that_are_attached(self):
+        self._deploy('log')
+        unit, = self._units('log')
+        volume = nova_fixtures.CinderFixture.SWAP_OLD_VOL
+        self.alice.call_json(
+            'POST', f'/servers/{unit.id}/os-volume_attachments',
+            {'volumeAttachment': {'volumeId': volume}})
+        self._have_db(2)
+        self.assertTrue(self.once())
+        self.assertEqual({'node-1': 1, 'node-2': 1}, self._hosts('log'))
+        self.assertIn(f'log-1 is started beside db-2, without the volumes of '
+                      f'log: {volume}', self.stdlog.logger.output)
+
+    def test_the_zone_that_was_asked_for(self):
+        self.assertEqual(
+            'az1', test_scaling.started(self.first['id']).zone)
+
+    def test_a_server_that_is_nowhere(self):
+        self.assertEqual(started_servers.Start(), test_scaling.started(
+            uuidutils.generate_uuid()))
 
     def test_services_that_share_a_server(self):
         """What is co-located with a unit goes with the unit."""

@@ -5,6 +5,9 @@
 import collections
 import functools
 
+from nova import context as nova_context
+
+from pcloud.backend.cells import started_servers
 from pcloud.client.deploy import deployments
 from pcloud.client.deploy import plans
 from pcloud.client.deploy import scaling
@@ -16,6 +19,11 @@ from pcloud.tests.functional.quick import test_client
 from pcloud.tests.support import kills
 from pcloud.worker import follower
 SERVICES = ('agent', 'db', 'log')
+
+
+def started(server):
+    """Return what a server was started with, as a worker reads it."""
+    return started_servers.read(nova_context.get_admin_context(), server)
 
 
 class Library(v1.Client):
@@ -55,10 +63,11 @@ class ScalingTestCase(test_client.ClientTestCase):
     def _find_image(self, _name):
         return self.image
 
-    def _deploy(self, service, scale_with='db', flavor='helper'):
+    def _deploy(self, service, scale_with='db', flavor='helper',
+                options=servers.Options()):
         return deployments.deploy(
             self.client, self._find_image, plans.Order(
-                plans.Part(service, self.image.id, flavor),
+                plans.Part(service, self.image.id, flavor, options),
                 scale_with=scale_with, networks='none'), self.pace)
 
     def _have_db(self, number, **more):
@@ -70,7 +79,7 @@ class ScalingTestCase(test_client.ClientTestCase):
         """Let one look happen; return what the look did, and told."""
         told = []
         changes = follower.follow(
-            client or self.client, SERVICES, told.append)
+            client or self.client, started, SERVICES, told.append)
         self.assertLessEqual(len(told), 1, told)
         return ([(change.name, change.change) for change in changes],
                 ''.join(told))

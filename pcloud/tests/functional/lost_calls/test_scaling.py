@@ -52,7 +52,8 @@ class Look:
     def _run(self):
         try:
             follower.follow(
-                self._client, test_scaling.SERVICES, self.told.append)
+                self._client, test_scaling.started, test_scaling.SERVICES,
+                self.told.append)
         finally:
             self._stops.put(True)
 

@@ -4,7 +4,10 @@
 
 import requests
 
+from pcloud.backend.cells import started_servers
+from pcloud.client.deploy import parents
 from pcloud.client import v1
+from pcloud import exception
 from pcloud.tests.unit.client import base
 from pcloud.tests.unit.client.deploy import fake_nova
 from pcloud.worker import follower
@@ -41,7 +44,7 @@ class FollowerTestCase(fake_nova.ServersTestCase):
     def _look(self):
         """Let one look happen; return what the look told, if anything."""
         told = []
-        follower.follow(v1.Client(self.session()), sorted({
+        follower.follow(v1.Client(self.session()), self.started, sorted({
             server['scheduler_hints']['service'][0]
             for server in self.servers.values()
             if server.get('scheduler_hints', {}).get('service')}),
@@ -162,6 +165,61 @@ class DueTest(FollowerTestCase):
         agent['status'] = 'ERROR'
         self.assertIn("'agent' (there is no running unit", self._told())
         self.assertEqual([], self.done)
+
+    def test_a_unit_that_cannot_be_read_now(self):
+        self._have_db(2)
+
+        def away(server):
+            raise exception.Unavailable()
+        self.started = away
+        self.assertIn("due, but not done: 'agent' (", self._told())
+        self.assertEqual([], self.done)
+
+    def test_what_is_copied(self):
+        self._have_db(2)
+        agent = self.servers[fake_nova.server_id('agent-1')]
+        agent['metadata'].update(
+            tier='1', pcloud_run='x', pcloud_other='x', up='yes',
+            pcloud_ready='up=yes')
+        agent['scheduler_hints'].update({
+            'constraints': ['cpu=1'], 'far': ['a', 'b'],
+            'pcloud_prefer': ['p'], 'pcloud_host': ['p'], 'with': ['w'],
+            'beside': ['s'], 'room_for': ['1'], '_pcloud_domain': ['d']})
+        self.started = lambda server: started_servers.Start(
+            'image', 7, 'dXNlcg==', None, 'az1', ('g',), ('v1', 'v2'))
+        self.networks = ['n1']
+        self.assertEqual(
+            'Scaled services: agent-2 is started beside db-2, without the '
+            'volumes of agent-1: v1, v2', self._told())
+        body = self.created[-1]
+        self.assertEqual(
+            {'service': 'agent', 'in': fake_nova.server_id('db-2'),
+             'constraints': ['cpu=1'], 'far': ['a', 'b']},
+            body['os:scheduler_hints'])
+        self.assertEqual(
+            {'tier': '1', 'pcloud_scale_with': 'db',
+             'pcloud_ready': 'up=yes'}, {
+                key: value for key, value
+                in body['server'].pop('metadata').items()
+                if key != 'pcloud_scaled_at'})
+        self.assertEqual({
+            'name': 'agent-2', 'imageRef': '', 'flavorRef': '1',
+            'networks': [{'uuid': 'n1'}], 'user_data': 'dXNlcg==',
+            'availability_zone': 'az1', 'security_groups': [{'name': 'g'}],
+            'block_device_mapping_v2': [{
+                'boot_index': 0, 'uuid': 'image', 'source_type': 'image',
+                'destination_type': 'volume', 'volume_size': 7,
+                'delete_on_termination': True}]}, body['server'])
+
+    def test_a_copy_is_told_of_its_own_parent(self):
+        self._have_db(2)
+        self.servers[fake_nova.server_id('agent-1')]['metadata'].update(
+            pcloud_parent='old', pcloud_parent_name='old')
+        self._told()
+        self.assertEqual(
+            [fake_nova.server_id('db-2'), 'db-2', ''],
+            [self.created[-1]['server']['metadata'][key] for key in (
+                parents.ID, parents.NAME, parents.ADDRESSES)])
 
     def test_a_deployment_under_way(self):
         self._have_db(2)

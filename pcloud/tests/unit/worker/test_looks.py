@@ -14,6 +14,7 @@ from unittest import mock
 import fixtures
 from oslotest import base
 
+from pcloud.backend.cells import started_servers
 from pcloud.client import exceptions
 from pcloud.client import plan_resources
 from pcloud.client import servers
@@ -88,7 +89,9 @@ class Client:
 
     def _look(self):
         try:
-            follower.follow(self, ['agent', 'db'], lambda text: None)
+            follower.follow(
+                self, lambda server: started_servers.Start('image'),
+                ['agent', 'db'], lambda text: None)
         except SystemExit:
             pass
         finally:
@@ -109,10 +112,10 @@ class Client:
 
     list_known = list_all
 
-    def create(self, name, image, flavor, networks, hints, metadata):
+    def create(self, name, image, flavor, options):
         """Answer as Nova does."""
         self._wait()
-        return self._cloud.create(metadata)
+        return self._cloud.create(options.metadata)
 
     def delete(self, server_id):
         """Answer as Nova does."""

@@ -7,6 +7,7 @@ import uuid
 
 import fixtures
 
+from pcloud.backend.cells import started_servers
 from pcloud.tests.unit.client import base
 
 SMALL = {'id': '1', 'name': 'small', 'vcpus': 1, 'ram': 512, 'disk': 1,
@@ -103,6 +104,11 @@ class ServersTestCase(base.CloudTestCase):
                 ('POST', _ALL_METADATA, self._add_metadata),
                 ('GET', _INTERFACES, self._interfaces)):
             self.http.register_uri(method, path, json=answer)
+
+    def started(self, server):
+        """Return what a server was started with, as a worker reads it."""
+        return started_servers.Start(
+            (self.servers[server]['image'] or {}).get('id', ''))
 
     def have_default(self, pcloud, mode):
         """Set the default Pcloud of the project."""
@@ -296,8 +302,11 @@ class ServersTestCase(base.CloudTestCase):
         context.status_code = 204
         return None
 
-    def _add_metadata(self, request, _context):
+    def _add_metadata(self, request, context):
         found = self.servers[request.path.split('/')[-2]]
+        answer = self._surprise('mark', found['name'], context)
+        if answer:
+            return answer
         found['metadata'] = {
             **found['metadata'], **request.json()['metadata']}
         return {'metadata': found['metadata']}

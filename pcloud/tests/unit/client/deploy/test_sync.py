@@ -32,7 +32,7 @@ class SyncTestCase(fake_nova.ServersTestCase):
     def _look(self):
         """Let a worker look once; return what the look tells."""
         told = []
-        follower.follow(v1.Client(self.session()),
+        follower.follow(v1.Client(self.session()), self.started,
                         ['agent', 'db', 'log'], told.append)
         return ''.join(told)
 
