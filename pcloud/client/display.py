@@ -332,7 +332,7 @@ EXPLANATION = (
     Field('not_explained', 'Not Explained', joined),
 )
 
-TENANT_LIST = (Field('project_id', 'Project ID'),)
+TENANT_LIST = (Field('project_id', 'Project ID'), Field('name', 'Name'))
 
 ATTRIBUTE = (
     Field('name', 'Name'),

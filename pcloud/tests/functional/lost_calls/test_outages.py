@@ -75,6 +75,8 @@ CALLS = {
         alice('DELETE', f'{PCLOUD}/rebalance'),
         alice('PUT', f'{PCLOUD}/tenants/{OTHER}'),
         alice('DELETE', f'{PCLOUD}/tenants/{base.BOB}')],
+    'Add a tenant by name': [
+        alice('POST', f'{PCLOUD}/tenants', tenant={'name': 'film'})],
     'Add a host': [
         alice('POST', HOSTS, host={'name': 'db', 'host_flavor': 'gpu'}),
         alice('POST', HOSTS, host={'name': 'db', 'constraints': 'cpu=1'}),
