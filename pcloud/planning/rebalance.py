@@ -33,6 +33,7 @@ from pcloud.planning import pcloud_layout
 from pcloud.planning.programs import relocation
 from pcloud.planning.programs import relocation_search
 from pcloud.planning.programs import solvers
+from pcloud.rules import coded
 from pcloud.rules.moving import assignments
 
 # The most characters of `valid_for`.
@@ -115,7 +116,7 @@ class Proposal:
     :ivar fits: whether the new servers fit afterwards; None for a plan
         that makes hosts empty
     :ivar exact: whether no plan is better, by proof
-    :ivar unknown: what may be otherwise, in words
+    :ivar unknown: what may be otherwise
     :ivar valid_for: what the plan depends on, and the plan
     :ivar under_way: the moves that an earlier plan has still to make
     :ivar stopped: why an earlier plan has ended before its end
@@ -126,7 +127,7 @@ class Proposal:
     fits: bool | None
     exact: bool
     pinned: Sequence[pcloud_layout.Pinned]
-    unknown: Sequence[str]
+    unknown: Sequence[coded.Reason]
     valid_for: str
     under_way: Sequence[UnderWay]
     stopped: assignments.Stopped | None
@@ -188,7 +189,7 @@ def end(
         assigned = names.rebalance(written.metadata(aggregate_id))
         if assigned:
             written.set(aggregate_id, rebalancer.ended(
-                assigned, 'it was ended on request'))
+                assigned, coded.Reason('ended_on_request')))
 
     change.run(context, [journal.pcloud_anchor(pcloud.id),
                          journal.moving_anchor(pcloud.id)], work)
