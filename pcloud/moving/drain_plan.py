@@ -40,7 +40,7 @@ CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 UNUSABLE = blocker_rules.NOT_MIGRATABLE, coded.Reason('flavor_unusable')
-_HOST_DOWN = blocker_rules.NOT_MIGRATABLE, coded.Reason('no_moves_from_down_host')
+_HOST_DOWN = blocker_rules.NOT_MIGRATABLE, coded.Reason('host_down_no_moves')
 
 
 @dataclasses.dataclass(frozen=True)

@@ -226,7 +226,7 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         'paused servers alone; reboot it hard',
     'request_unknown': 'Nova does not know what it was started with',
     'flavor_unusable': 'its flavor cannot be used any more',
-    'no_moves_from_down_host':
+    'host_down_no_moves':
         'its host is down, and Nova moves no server from such a host',
     'not_for_pcloud':
         'it was not started for the Pcloud, so Nova would move it out of the '
