@@ -110,6 +110,12 @@ class KeystoneUnasked(PcloudError):
                'read projects and domains.')
 
 
+class KeystoneSilent(Unavailable):
+    message = ('Keystone does not tell which projects there are at the '
+               'moment; nothing was changed. Repeat the request later, or '
+               'name the project by its id.')
+
+
 class OutcomeUnknown(Unavailable):
     message = ('The database went away while the change was being written; '
                'whether the change was made is not known. Look at the '
@@ -223,6 +229,13 @@ class ProjectUnknown(Invalid):
     message = ("There is no project with the id '%(project)s'. If that is a "
                'name, you may not look it up: a member of the project reads '
                'the id with openstack token issue -f value -c project_id.')
+
+
+class ProjectNotFound(NotFound):
+    message = ("No project named '%(name)s' can be found%(domain)s. Names "
+               'are told apart by letter case; projects of other domains '
+               'than your own are found where the operator allows that, '
+               'and by their ids always.')
 
 
 class FlavorNotFound(NotFound):

@@ -10,6 +10,12 @@ that keeps a server's fault can hold every character.
 _LAST = '\uffff'
 # The most characters of a value in a message.
 _MOST = 100
+# The names that tenants know resource classes by.
+# Resource class -> the words after a 1, and after any other number.
+_AMOUNTS = {'VCPU': ('cpu', 'cpus'),
+            'PCPU': ('dedicated cpu', 'dedicated cpus'),
+            'MEMORY_MB': ('MiB of memory',) * 2,
+            'DISK_GB': ('GiB of disk',) * 2}
 
 
 def shown(text: str) -> str:
@@ -61,6 +67,12 @@ def counted(number: int, one: str, several: str) -> str:
     :param several: the words after any other number
     """
     return f'{number} {one if number == 1 else several}'
+
+
+def amount(number: int, resource: str) -> str:
+    """Return an amount of a resource class, in words."""
+    return counted(
+        number, *_AMOUNTS.get(resource, (f'of {resource}',) * 2))
 
 
 def in_zone(zone: str | None) -> str:

@@ -76,6 +76,8 @@ ROUTES = [
 
     Route('GET', '/os-pclouds/{id}/tenants', handlers.tenants.index,
           policies.others.TENANTS_INDEX, 200),
+    Route('POST', '/os-pclouds/{id}/tenants', handlers.tenants.add_named,
+          policies.others.TENANTS_ADD, 201, handlers.tenants.ADD_BODY),
     Route('PUT', '/os-pclouds/{id}/tenants/{tenant}', handlers.tenants.add,
           policies.others.TENANTS_ADD, 204),
     Route('DELETE', '/os-pclouds/{id}/tenants/{tenant}',

@@ -170,6 +170,11 @@ def lines(values: Sequence[str] | None) -> str:
     return '\n'.join(values or ()) or '-'
 
 
+def not_explained(values: Sequence[plan_resources.NotExplained]) -> str:
+    """Format what cannot be told, a line for each."""
+    return lines([each.text for each in values])
+
+
 def bounds(value: Mapping[str, int]) -> str:
     """Format between which numbers a number is."""
     least, most = value['least'], value['most']
@@ -336,10 +341,10 @@ EXPLANATION = (
     Field('hosts', 'Hosts', explained_hosts),
     Field('changes', 'Changes', changes),
     Field('refused', 'Refused'),
-    Field('not_explained', 'Not Explained', joined),
+    Field('not_explained', 'Not Explained', not_explained),
 )
 
-TENANT_LIST = (Field('project_id', 'Project ID'),)
+TENANT_LIST = (Field('project_id', 'Project ID'), Field('name', 'Name'))
 
 ATTRIBUTE = (
     Field('name', 'Name'),

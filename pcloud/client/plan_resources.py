@@ -10,18 +10,32 @@ from pcloud.client import resources
 
 
 @dataclasses.dataclass(frozen=True)
+class NotExplained(resources.Resource):
+    """What cannot be told, or may be otherwise.
+
+    :ivar text: in words, which follow from the code and its params
+    """
+
+    text: str
+    code: str
+    params: Mapping[str, typing.Any]
+
+
+@dataclasses.dataclass(frozen=True)
 class Room(resources.Resource):
     """The number of groups of servers that there is capacity for.
 
     :ivar groups: at most the requested number
     :ivar reason: why there is capacity for fewer groups than requested, else
-        None
+        None; likewise code and params, from which the words follow
     """
 
     MEMBER = 'room'
 
     groups: int
     reason: str | None = None
+    code: str | None = None
+    params: Mapping[str, typing.Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +43,13 @@ class Obstacle(resources.Resource):
     """An obstacle to the next server on a host.
 
     :ivar rule: such as "state", "status" or "room"
+    :ivar reason: in words, which follow from the code and its params
     """
 
     rule: str
     reason: str
+    code: str | None = None
+    params: Mapping[str, typing.Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,20 +86,25 @@ class Explanation(resources.Resource):
     """The capacity for servers of a flavor in a Pcloud.
 
     :ivar fits: how many more servers fit
-    :ivar refused: why no host at all would do; None in general
+    :ivar refused: why no host at all would do; None in general, likewise code
+        and params, from which the words follow
     :ivar changes: the changes that would free capacity, the smallest first
-    :ivar not_explained: filters of the operator that give no reasons
+    :ivar not_explained: what cannot be told, such as filters of the operator
+        that give no reasons
     """
 
     MEMBER = 'explain'
-    PARTS = {'hosts': ExplainedHost, 'changes': HelpfulChange}
+    PARTS = {'hosts': ExplainedHost, 'changes': HelpfulChange,
+             'not_explained': NotExplained}
 
     flavor: str
     fits: int
     hosts: tuple[ExplainedHost, ...] = ()
     changes: tuple[HelpfulChange, ...] = ()
     refused: str | None = None
-    not_explained: tuple[str, ...] = ()
+    code: str | None = None
+    params: Mapping[str, typing.Any] | None = None
+    not_explained: tuple[NotExplained, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,13 +153,14 @@ class Simulation(resources.Resource):
     :ivar enable: the names of hosts that only have to be enabled
     :ivar more: the host flavors to add hosts of beside, the cheapest first
     :ivar bounds: "least" servers fit, more than "most" do not
-    :ivar not_explained: what may be otherwise, in words
-    :ivar refused: why no host at all would do, None in general
+    :ivar not_explained: what may be otherwise
+    :ivar refused: why no host at all would do; None in general, likewise code
+        and params, from which the words follow
     """
 
     MEMBER = 'simulate'
     PARTS = {'placed': PlacedServers, 'binding': BindingResource,
-             'more': MoreHosts}
+             'more': MoreHosts, 'not_explained': NotExplained}
 
     fits: bool
     exact: bool
@@ -146,8 +169,10 @@ class Simulation(resources.Resource):
     binding: tuple[BindingResource, ...] = ()
     enable: tuple[str, ...] = ()
     more: tuple[MoreHosts, ...] = ()
-    not_explained: tuple[str, ...] = ()
+    not_explained: tuple[NotExplained, ...] = ()
     refused: str | None = None
+    code: str | None = None
+    params: Mapping[str, typing.Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,11 +198,16 @@ class LostServers(resources.Resource):
 
 @dataclasses.dataclass(frozen=True)
 class RefusedServer(resources.Resource):
-    """A server that no host of the Pcloud takes again."""
+    """A server that no host of the Pcloud takes again.
+
+    :ivar reason: in words, which follow from the code and its params
+    """
 
     host: str
     server: str
     reason: str
+    code: str | None = None
+    params: Mapping[str, typing.Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,7 +224,8 @@ class Rehearsal(resources.Resource):
 
     MEMBER = 'rehearsal'
     PARTS = {'losses': LostServers, 'more': MoreHosts,
-             'refused_servers': RefusedServer}
+             'refused_servers': RefusedServer,
+             'not_explained': NotExplained}
 
     survives: int
     of: int
@@ -204,7 +235,7 @@ class Rehearsal(resources.Resource):
     losses: tuple[LostServers, ...] = ()
     more: tuple[MoreHosts, ...] = ()
     refused_servers: tuple[RefusedServer, ...] = ()
-    not_explained: tuple[str, ...] = ()
+    not_explained: tuple[NotExplained, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,13 +252,14 @@ class Rebalance(resources.Resource):
     :ivar fits: whether the servers of the goal "fit" have capacity then
     :ivar pinned: the servers that stay, each with "server", "host", "rule" and
         "reason"
-    :ivar not_explained: what may be otherwise, in words
+    :ivar not_explained: what may be otherwise
     :ivar under_way: what an earlier plan has still to move
     :ivar stopped: "at" and "reason" of an earlier plan that has ended before
         its end, or None
     """
 
     MEMBER = 'rebalance'
+    PARTS = {'not_explained': NotExplained}
 
     moves: tuple[Mapping[str, str], ...]
     steps: tuple[list[int], ...]
@@ -237,6 +269,6 @@ class Rebalance(resources.Resource):
     exact: bool = False
     fits: bool | None = None
     pinned: tuple[Mapping[str, str], ...] = ()
-    not_explained: tuple[str, ...] = ()
+    not_explained: tuple[NotExplained, ...] = ()
     under_way: tuple[Mapping[str, typing.Any], ...] = ()
     stopped: Mapping[str, str] | None = None

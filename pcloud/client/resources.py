@@ -365,10 +365,23 @@ class DefaultPcloud:
 
 
 @dataclasses.dataclass(frozen=True)
-class Tenant:
-    """A project that may start servers in a Pcloud."""
+class Tenant(Resource):
+    """A project that may start servers in a Pcloud.
+
+    :ivar name: None where the caller may not know the name
+    """
+
+    MEMBER = 'tenant'
 
     project_id: str
+    name: str | None = None
+
+    @classmethod
+    def from_body(cls, body: object) -> typing.Self:
+        """Make a tenant from a body of the API, in which the id is "id"."""
+        if isinstance(body, dict) and 'id' in body:
+            body = {**body, 'project_id': body['id']}
+        return super().from_body(body)
 
 
 @dataclasses.dataclass(frozen=True)

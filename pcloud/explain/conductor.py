@@ -23,6 +23,7 @@ from nova.virt import hardware
 from oslo_utils import uuidutils
 
 from pcloud import exception
+from pcloud.rules import coded
 from pcloud.rules import forms
 from pcloud.scheduler import prefilter
 
@@ -110,9 +111,9 @@ def stored(
 
 def reason(
     error: nova_exception.RequestFilterFailed | nova_exception.NoValidHost,
-) -> str:
+) -> coded.Reason:
     """Return why Nova ends a request, without Nova's general sentence."""
-    return error.kwargs.get('reason') or error.format_message()
+    return coded.of(error.kwargs.get('reason') or error.format_message())
 
 
 def look_up_group(

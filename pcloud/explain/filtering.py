@@ -29,13 +29,14 @@ from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.explain import loading
 from pcloud.objects.placing import sticky_keys
+from pcloud.rules import coded
 from pcloud.rules.placing import reasons
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 
-_FAILED = 'the filter failed'
+_FAILED = coded.Reason('filter_failed')
 
 
 @dataclasses.dataclass(frozen=True)

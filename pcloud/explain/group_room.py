@@ -23,6 +23,7 @@ from pcloud.backend.cells import servers
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints
 from pcloud.scheduler import candidates
@@ -39,7 +40,7 @@ class GroupRoom:
     """
 
     groups: int
-    reason: str | None
+    reason: coded.Reason | None
 
 
 def find(
@@ -70,24 +71,19 @@ def find(
     except nova_exception.RequestFilterFailed as error:
         return GroupRoom(0, conductor.reason(error))
     except exception.PcloudUnusable as error:
-        return GroupRoom(0, str(error))
+        return GroupRoom(0, coded.of(error))
     for spec, (_, on_volume) in zip(specs, group):
         spec.is_bfv = on_volume
     needs = [candidates.need(spec) for spec in specs]
     destination = specs[0].requested_destination
     if hosts is None:
         return _answer(_groups_outside(context, needs, destination, count),
-                       count, needs, 'no host')
+                       count, needs, None)
     nodes = _nodes(context, hosts)
     if not nodes:
-        where = f" with '{parent}'" if parent else ''
-        return GroupRoom(
-            0, f'there is no host{where} that is up and enabled')
+        return GroupRoom(0, coded.Reason('no_host_up', beside=parent))
     return _answer(_groups_on(context, needs, destination, count, nodes),
-                   count, needs,
-                   'not even the only host that would do'
-                   if len(nodes) == 1 else
-                   f'none of the {len(nodes)} hosts that would do')
+                   count, needs, len(nodes))
 
 
 def _hosts(
@@ -187,9 +183,13 @@ def _serving_groups(
 
 
 def _answer(groups: int, count: int, needs: Sequence[capacity.Need],
-            subject: str) -> GroupRoom:
+            hosts: int | None) -> GroupRoom:
+    """Return an answer.
+
+    :param hosts: the number of the only hosts that would do, None for any
+    """
     if groups >= count:
         return GroupRoom(count, None)
-    wanted = ', '.join(capacity.words(capacity.total(needs)))
-    return GroupRoom(
-        groups, f'{subject} has more capacity for {wanted} together')
+    return GroupRoom(groups, coded.Reason(
+        'no_more_groups', hosts=hosts,
+        needed=', '.join(capacity.words(capacity.total(needs)))))

@@ -27,6 +27,7 @@ from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud.objects import blockers
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.moving import blockers as blocker_rules
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import moves
@@ -38,11 +39,8 @@ from pcloud.scheduler import open_hosts
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
-UNUSABLE = (
-    blocker_rules.NOT_MIGRATABLE, 'its flavor cannot be used any more')
-_HOST_DOWN = (
-    blocker_rules.NOT_MIGRATABLE,
-    'its host is down, and Nova moves no server from such a host')
+UNUSABLE = blocker_rules.NOT_MIGRATABLE, coded.Reason('flavor_unusable')
+_HOST_DOWN = blocker_rules.NOT_MIGRATABLE, coded.Reason('host_down_no_moves')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,7 +137,7 @@ class _Case:
     host: str
     drain: draining.Drain
     occupant: occupants.Occupant
-    obstacle: tuple[str, str] | None
+    obstacle: blocker_rules.Why | None
     need: capacity.Need | None
     wait: moves.Wait | None
     only_prefers: bool
@@ -176,10 +174,9 @@ class _Case:
             _moment(self.wait.since))
 
 
-def _no_room(need: capacity.Need | None) -> str:
-    amounts = '' if need is None else f' ({", ".join(capacity.words(need))})'
-    return ('no other enabled host of the Pcloud has capacity for it'
-            f'{amounts}; enable or add a host')
+def _no_room(need: capacity.Need | None) -> coded.Reason:
+    return coded.Reason('no_room', needed='' if need is None else
+                        ', '.join(capacity.words(need)))
 
 
 def _moment(seconds: float) -> datetime.datetime:
@@ -243,11 +240,11 @@ class Needs:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, bool], tuple[
-            capacity.Need | None, tuple[str, str] | None]] = {}
+            capacity.Need | None, blocker_rules.Why | None]] = {}
 
     def of(
         self, asked: request_specs.Asked,
-    ) -> tuple[capacity.Need | None, tuple[str, str] | None]:
+    ) -> tuple[capacity.Need | None, blocker_rules.Why | None]:
         """Return what a server needs, or the obstacle in a wrong flavor."""
         kind = asked.flavor.flavorid, asked.on_volume
         if kind not in self._known:
@@ -264,7 +261,7 @@ class Needs:
 def obstacle_of(
     pcloud: access.Pcloud, move: str, occupant: occupants.Occupant,
     asked: request_specs.Asked | None,
-) -> tuple[str, str] | None:
+) -> blocker_rules.Why | None:
     """Return the rule and the reason that keep a server from being moved.
 
     :param move: `draining.LIVE` or `draining.ANY`

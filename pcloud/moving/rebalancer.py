@@ -41,6 +41,7 @@ from pcloud.moving import drains
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.moving import assignments
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import moves
@@ -76,7 +77,7 @@ def step(
 
 
 def ended(
-    pcloud_id: str, servers: Iterable[str], reason: str,
+    pcloud_id: str, servers: Iterable[str], reason: coded.Reason,
 ) -> dict[str, str | None]:
     """Return the metadata of a rebalance that stops before the last step."""
     return {
@@ -128,14 +129,14 @@ class _Rebalance:
         try:
             return self._step()
         except assignments.Stop as error:
-            self._stop(str(error))
+            self._stop(error.reason)
             return False
 
     def _step(self) -> bool:
         assigned = {server: row for server, text in self._texts.items()
                     if (row := assignments.Assignment.known(text)) is not None}
         if len(assigned) < len(self._texts):
-            raise assignments.Stop('what is kept of it cannot be read')
+            raise assignments.Stop(coded.Reason('rows_unreadable'))
         known = computes.load(self._context, self._aggregate.hosts)
         if not all(compute.answered for compute in known.values()):
             return False
@@ -207,7 +208,7 @@ class _Rebalance:
         """
         nodes = {node for row in left for node in (row.source, row.target)}
         if not nodes <= world.host_of.keys():
-            raise assignments.Stop('a host has left the Pcloud')
+            raise assignments.Stop(coded.Reason('host_left'))
         targets = {world.host_of[row.target] for row in left}
         closed = {row.host for row, _ in drains.drained(
             self._context, self._pcloud)} | (
@@ -217,8 +218,8 @@ class _Rebalance:
                 self._context, hosts=sorted(targets))})
         for host in sorted(world.host_of[node] for node in nodes):
             if host in closed:
-                raise assignments.Stop(
-                    f'host {self._name(host)} takes no servers, or is drained')
+                raise assignments.Stop(coded.Reason(
+                    'host_takes_none', host=self._name(host)))
 
     def _repair(
         self, world: _World, servers: Collection[str],
@@ -257,7 +258,8 @@ class _Rebalance:
         :raises: `assignments.Stop` when a server does not fit
         """
         needs = drain_plan.Needs()
-        need_of = {server: _need(needs, asked[server]) for server in going}
+        need_of = {server: _need(needs, server, asked[server])
+                   for server in going}
         left = candidates.offered(
             self._context, capacity.smallest(need_of.values()),
             objects.Destination(aggregates=[world.uuid]))
@@ -279,8 +281,8 @@ class _Rebalance:
                     world.states[server].state) else server_calls.move_cold,
                 self._context, server, world.host_of[row.target])
             if error is not None and not isinstance(error, _PASSING):
-                raise assignments.Stop(
-                    f'server {server}: Nova refuses to move it')
+                raise assignments.Stop(coded.Reason(
+                    'nova_refuses_move', server=server))
             begun += error is None
 
     def _miss_room(
@@ -294,11 +296,11 @@ class _Rebalance:
                 [past.ended for pasts in world.pasts.values()
                  for past in pasts if past.arrived],
                 timeutils.utcnow_ts()):
-            raise assignments.Stop(
-                f'host {self._name(world.host_of[row.target])} has no '
-                f'capacity for server {server}')
+            raise assignments.Stop(coded.Reason(
+                'host_without_capacity', server=server,
+                host=self._name(world.host_of[row.target])))
 
-    def _stop(self, reason: str) -> None:
+    def _stop(self, reason: coded.Reason) -> None:
         """End the rebalance, unless another has begun meanwhile."""
         aggregate_id = self._aggregate.id
 
@@ -325,18 +327,18 @@ def _next(
 
     :raises: `assignments.Stop`
     """
-    try:
-        return assignments.next_of(row, _seen(world, server, row, asked))
-    except assignments.Stop as error:
-        raise assignments.Stop(f'server {server}: {error}')
+    return assignments.next_of(
+        server, row, _seen(world, server, row, asked))
 
 
 def _need(
-    needs: drain_plan.Needs, asked: request_specs.Asked,
+    needs: drain_plan.Needs, server: str, asked: request_specs.Asked,
 ) -> capacity.Need:
     need, obstacle = needs.of(asked)
     if need is None:
-        raise assignments.Stop(obstacle[1] if obstacle else '')
+        _, reason = obstacle or drain_plan.UNUSABLE
+        raise assignments.Stop(coded.Reason(
+            'server_stays', server=server, why=reason.code, **reason.params))
     return need
 
 

@@ -12,6 +12,7 @@ import datetime
 from nova import context as nova_context
 
 from pcloud.backend.cells import occupants
+from pcloud.rules import coded
 from pcloud.rules.moving import blockers as blocker_rules
 
 
@@ -27,7 +28,7 @@ class Blocker:
 
     server: str | None
     rule: str
-    reason: str
+    reason: coded.Reason
     since: datetime.datetime | None
 
 

@@ -29,6 +29,7 @@ from pcloud.planning import demands
 from pcloud.planning import obstacles
 from pcloud.planning.programs import fitting
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.placing import colocation
 from pcloud.scheduler import candidates
 from pcloud.scheduler import request_keys
@@ -159,12 +160,11 @@ class Bundle:
         return (name == capacity.DISK and bool(host.free) and
                 name not in host.free)
 
-    def doubts(self, host: capacity.Host) -> list[str]:
-        """Return, in words, what is not known of the amounts on a host."""
-        return [
-            *(f'{name} may come from a provider that hosts share'
-              for name in fitting.classes(self.kinds)
-              if self._may_be_shared(name, host))]
+    def doubts(self, host: capacity.Host) -> list[coded.Reason]:
+        """Return what is not known of the amounts on a host."""
+        return [coded.Reason('shared_provider', resource=name)
+                for name in fitting.classes(self.kinds)
+                if self._may_be_shared(name, host)]
 
     def refused(
         self, traits: frozenset[str], host: str,
@@ -256,34 +256,37 @@ def of_requests(
 
 def unknown(
     bundle: Bundle, states: Sequence[host_manager.HostState],
-) -> list[str]:
-    """Return, in words, what may keep servers away and few plans know.
+) -> list[coded.Reason]:
+    """Return what may keep servers away and few plans know.
 
     :param states: hosts of the Pcloud
     """
     return [*unknown_of_all(bundle), *(
-        f'flavor {spec.flavor.flavorid} {text}'
+        coded.Reason('flavor_unplanned', flavor=spec.flavor.flavorid,
+                     doubt=doubt)
         for key, spec in bundle.specs.items()
-        for text in unknown_of(bundle, key, states))]
+        for doubt in unknown_of(bundle, key, states))]
 
 
 def unknown_beside_parts(
     bundle: Bundle, states: Sequence[host_manager.HostState],
-) -> list[str]:
+) -> list[coded.Reason]:
     """Return the same for a plan that knows of the parts of hosts."""
     return [*unknown_of_all(bundle), *(
-        f'flavor {spec.flavor.flavorid} {text}'
+        coded.Reason('flavor_unplanned', flavor=spec.flavor.flavorid,
+                     doubt=doubt)
         for key, spec in bundle.specs.items()
-        for text in unknown_of_flavor(bundle, key, states))]
+        for doubt in unknown_of_flavor(bundle, key, states))]
 
 
-def unknown_of_all(bundle: Bundle) -> list[str]:
+def unknown_of_all(bundle: Bundle) -> list[coded.Reason]:
     """Return what may keep any of the servers away, as `unknown`."""
     return [
-        *(f'{name} cannot be asked' for name in sorted(bundle.missing)),
-        *(f'{name} may count servers' for name in _named(bundle)
-          if name not in _SETTLED | _ASK_FLAVOR),
-        *(['flavors are for different aggregates']
+        *(coded.Reason('filter_unasked', filter=name)
+          for name in sorted(bundle.missing)),
+        *(coded.Reason('filter_counts', filter=name)
+          for name in _named(bundle) if name not in _SETTLED | _ASK_FLAVOR),
+        *([coded.Reason('several_aggregates')]
           if len({where(spec) for spec in bundle.specs.values()}) > 1
           else [])]
 
@@ -294,7 +297,7 @@ def unknown_of(
     """Return what may keep the servers of an entry away.
 
     :param key: the key of the entry
-    :returns: what is said of the flavor, in words without the flavor's name
+    :returns: names of `coded.DOUBTS`
     """
     return [*_of_parts(bundle.specs[key]),
             *unknown_of_flavor(bundle, key, states)]
@@ -337,25 +340,25 @@ def _of_flavor(
     spec: objects.RequestSpec,
     states: Sequence[host_manager.HostState] | None,
 ) -> Iterator[str]:
-    """Yield what no plan knows of a flavor, in words.
+    """Yield what no plan knows of a flavor, as `coded.DOUBTS` names it.
 
     :param states: hosts, None where placement keys drop no host
     """
     if colocation.EXTRA_SPEC in spec.flavor.extra_specs:
-        yield 'has a rule of co-location'
+        yield 'colocation'
     if states and request_keys.compiled(spec, states).system:
-        yield 'has placement keys'
+        yield 'placement_keys'
 
 
 def _of_parts(spec: objects.RequestSpec) -> Iterator[str]:
     """Yield what a plan does not know of a flavor without parts of hosts."""
     if spec.numa_topology is not None:
-        yield 'asks for NUMA cells'
+        yield 'numa_cells'
     if spec.pci_requests is not None and spec.pci_requests.requests:
-        yield 'asks for PCI devices'
+        yield 'pci_devices'
     extra_specs = spec.flavor.extra_specs
     if any(name.partition(':')[0] not in ('resources', 'trait') and
            name.startswith(('resources', 'trait')) for name in extra_specs):
-        yield 'asks for resources in groups'
+        yield 'groups'
     if demands.asks_for_accelerators(spec):
-        yield demands.ACCELERATORS
+        yield 'accelerators'

@@ -24,6 +24,7 @@ from pcloud.planning import new_hosts
 from pcloud.planning import obstacles
 from pcloud.planning.programs import fitting
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.scheduler import candidates
 
 
@@ -34,9 +35,9 @@ class Counted:
     :ivar there: the hosts that take servers now
     :ivar packed: the same hosts as they are packed
     :ivar states: the same hosts for filters
-    :ivar doubts: what is not known of the amounts on the hosts, in words
+    :ivar doubts: what is not known of the amounts on the hosts
     :ivar unknown: ``place of an entry -> what is not known`` of the parts of
-        hosts that its servers need, in words without the flavor's name
+        hosts that its servers need, as `coded.DOUBTS` names it
     :ivar silent: the owner's names of further hosts that may have capacity, in
         cells that do not answer
     """
@@ -44,7 +45,7 @@ class Counted:
     there: Sequence[hosts.Host]
     packed: Sequence[fitting.TargetHost]
     states: Sequence[host_manager.HostState]
-    doubts: Sequence[str]
+    doubts: Sequence[coded.Reason]
     silent: Sequence[str]
     unknown: Mapping[int, str] = dataclasses.field(default_factory=dict)
 

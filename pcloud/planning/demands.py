@@ -25,9 +25,6 @@ from pcloud.scheduler import candidates
 # Placement is asked about so many different groups of resources at most.
 MOST_GROUPS = 20
 
-# What is not known of a flavor whose resources a device profile names.
-ACCELERATORS = 'asks for accelerators'
-
 # Nova gives a server of these classes as much as a host has.
 _FIRST = capacity.VCPU, capacity.MEMORY, capacity.DISK
 
@@ -51,8 +48,8 @@ class Demands:
     :ivar of: ``place of a kind -> demand``, without kinds of which what is
         free of each class tells all
     :ivar classes: the resource classes that are told provider by provider
-    :ivar unknown: ``place of a kind -> what is not known``, in words without
-        the flavor's name
+    :ivar unknown: ``place of a kind -> what is not known``, as
+        `coded.DOUBTS` names it
     """
 
     of: Mapping[int, Demand]
@@ -87,17 +84,17 @@ def read(
     for place, (spec, its) in enumerate(zip(specs, parts)):
         devices = _devices(spec)
         if asks_for_accelerators(spec):
-            unknown[place] = ACCELERATORS
+            unknown[place] = 'accelerators'
         elif its.is_tied or any(not group.amounts for group in its.groups) or (
                 its.groups and not its.loose.amounts):
-            unknown[place] = 'asks for resources in groups that are tied'
+            unknown[place] = 'tied_groups'
         needs_providers = hosts and not tracked.isdisjoint(_classes(its))
         groups = list(_groups(answers, its, tracked)
                       ) if needs_providers and place not in unknown else []
         if groups and answers.are_too_many:
             # What Placement was not asked about proves nothing.
             groups = []
-            unknown[place] = 'asks for resources in too many groups'
+            unknown[place] = 'too_many_groups'
         if groups or devices or spec.numa_topology is not None:
             of[place] = Demand(
                 providers.Demand(groups, its.is_isolated),

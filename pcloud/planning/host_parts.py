@@ -31,6 +31,7 @@ from pcloud.planning.programs import fitting
 from pcloud.planning.programs import host_patterns
 from pcloud.planning.programs import providers
 from pcloud.rules import capacity
+from pcloud.rules import coded
 
 # Servers that are tried out on hosts, for all hosts of a question together;
 # those that Nova is asked about; and ways to choose providers for a server.
@@ -190,15 +191,15 @@ class Hosts:
             (state.cpu_allocation_ratio, state.ram_allocation_ratio)
             if cells else (None, None))
 
-    def doubts(self, state: host_manager.HostState) -> list[str]:
-        """Return, in words, what is not known of the parts of a host.
+    def doubts(self, state: host_manager.HostState) -> list[coded.Reason]:
+        """Return what is not known of the parts of a host.
 
         A function of a device is not free any more once the device is taken,
         and the other way round, which only the host itself tells.
         """
         kinds = {pool.get('dev_type') for pool in _pools(state.pci_stats)}
-        return ['which functions and whole devices of PCI exclude each other'
-                ] if kinds >= {_PF, _VF} and any(
+        return [coded.Reason('pci_exclusion')] if kinds >= {
+            _PF, _VF} and any(
             demand.devices for demand in self._needed.of.values()) else []
 
 

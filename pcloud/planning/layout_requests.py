@@ -31,6 +31,7 @@ from pcloud.objects import pclouds
 from pcloud.planning import bundles
 from pcloud.planning import obstacles
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import moves
 from pcloud.rules.placing import access
@@ -53,12 +54,11 @@ _TOLD = frozenset((
     *hints.GIVEN, 'group', 'same_host', 'different_host', 'query',
     'build_near_host_ip', 'cidr', 'target_cell'))
 
-_NAMED = (blockers.PLACEMENT, 'another server of the Pcloud has to be near '
-                              'it, or far from it')
+_NAMED = blockers.PLACEMENT, coded.Reason('near_or_far')
 
-_STICKY = blockers.PLACEMENT, 'it keeps placement keys of a host'
+_STICKY = blockers.PLACEMENT, coded.Reason('sticky_keys')
 
-_ARRIVES = (blockers.MIGRATION, 'a migration from or to its host is not over')
+_ARRIVES = blockers.MIGRATION, coded.Reason('migration_of_host')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Request:
 
     need: capacity.Need
     hosts: frozenset[str]
-    obstacle: tuple[str, str] | None = None
+    obstacle: blockers.Why | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,14 +105,14 @@ class Reader:
     def obstacle(
         self, host: hosts.Host, occupant: occupants.Occupant, move: str,
         pasts: Mapping[str, Collection[moves.Past]],
-    ) -> tuple[str, str] | None:
+    ) -> blockers.Why | None:
         """Return the rule and the reason that keep a server on a host."""
         if occupant.uuid not in (host.instances or ()):
             return blockers.why(occupant.state) or _ARRIVES
         if host.drain is not None:
-            return DRAINED, 'its host is drained, which moves it or not'
+            return DRAINED, coded.Reason('drained')
         if not host.compute.up:
-            return HOST_DOWN, 'its host is down'
+            return HOST_DOWN, coded.Reason('its_host_down')
         kept = self.requests.get(occupant.uuid)
         obstacle = drain_plan.obstacle_of(
             self.tenancy, move, occupant,
@@ -126,8 +126,9 @@ class Reader:
         tied = sorted(kept.asked.hints.keys() - _LOOSE)
         if tied:
             # Other tenants may have chosen any name.
-            name = tied[0] if tied[0] in _TOLD else 'that is not known'
-            return blockers.PLACEMENT, f'its hint {name} ties it to hosts'
+            return blockers.PLACEMENT, (
+                coded.Reason('hint_ties', hint=tied[0])
+                if tied[0] in _TOLD else coded.Reason('unknown_hint_ties'))
         if occupant.uuid in self.sticky:
             return _STICKY
         if (occupant.uuid in self.named or
@@ -161,8 +162,8 @@ class Reader:
         """The filters to ask."""
         return obstacles.asked(self.loaded)
 
-    def unknown(self) -> list[str]:
-        """Return what no plan knows of any server, in words."""
+    def unknown(self) -> list[coded.Reason]:
+        """Return what no plan knows of any server."""
         return bundles.unknown(self._bundle({}), self.states)
 
     def _bundle(
@@ -190,10 +191,10 @@ class Reader:
         where = bundles.where(spec)
         if obstacles.refusal_of_nova(self.context, spec) is not None:
             return Request(capacity.Need({}), frozenset(), (
-                blockers.PLACEMENT, 'Nova finds no host right for it'))
+                blockers.PLACEMENT, coded.Reason('nova_finds_no_host')))
         if where != bundles.where(spec):
             return Request(capacity.Need({}), frozenset(), (
-                blockers.PLACEMENT, 'only some aggregates are for it'))
+                blockers.PLACEMENT, coded.Reason('some_aggregates')))
         try:
             need = candidates.need(spec)
         except nova_exception.Invalid as error:
@@ -207,7 +208,8 @@ class Reader:
         if doubts:
             # Owners may not see flavors of other tenants.
             return Request(need, frozenset(), (
-                blockers.PLACEMENT, f'its flavor {doubts[0]}'))
+                blockers.PLACEMENT,
+                coded.Reason('its_flavor_unplanned', doubt=doubts[0])))
         cell = {state.host: state.cell_uuid for state in self.states}
         kept_hosts = obstacles.kept(self.states, self.filters, spec)
         return Request(need, frozenset(

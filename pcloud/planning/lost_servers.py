@@ -25,9 +25,9 @@ from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.planning import bundles
 from pcloud.planning import obstacles
+from pcloud.rules import coded
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import house_rules
-from pcloud import text
 
 # So many groups of servers are looked at, those with most servers first:
 # filters are asked about each.
@@ -35,14 +35,12 @@ MOST_KINDS = 20
 # Hints of which a plan knows all, beside the hosts of the Pcloud.
 _KNOWN = frozenset((hints.PCLOUD, hints.PREFER, hints.DOMAIN_RECORD))
 
-_NOT_A_TENANT = 'its project is not one of the tenants of the Pcloud any more'
-_UNUSABLE = 'its flavor cannot be used any more'
+_NOT_A_TENANT = coded.Reason('not_a_tenant')
+_UNUSABLE = coded.Reason('flavor_unusable')
 # Owners may not see flavors of other tenants.
-_NOT_ALLOWED = 'the Pcloud does not take its flavor or image any more'
-_PINNED = ('it was started for its host alone (pcloud_host), so Nova finds no '
-           'other host')
-_NOT_FOR_PCLOUD = ('it was not started for the Pcloud, so Nova would place it '
-                   'outside')
+_NOT_ALLOWED = coded.Reason('not_allowed')
+_PINNED = coded.Reason('pinned_to_its_host')
+_NOT_FOR_PCLOUD = coded.Reason('not_for_pcloud_again')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +52,7 @@ class RefusedServer:
     """
 
     server: str
-    reason: str
+    reason: coded.Reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,15 +60,15 @@ class Group:
     """Servers that have to be placed again alike.
 
     :ivar zone: the only availability zone for the servers, None for any
-    :ivar flavor: what the flavor is called before the owner of the Pcloud,
-        who may not see flavors of other tenants
-    :ivar unknown: what no plan knows of the servers, in words
+    :ivar flavor: the id of the flavor; None for a flavor of another tenant,
+        which the owner of the Pcloud may not see
+    :ivar unknown: what no plan knows of the servers
     :ivar numbers: ``owner's name of a host -> number of servers``
     """
 
     zone: str | None
-    flavor: str
-    unknown: Sequence[str]
+    flavor: str | None
+    unknown: Sequence[coded.Reason]
     numbers: Mapping[str, int]
 
 
@@ -148,11 +146,13 @@ class _Found:
         self._kept.setdefault(key, kept)
         self._there.setdefault(key, []).append((server, host))
 
-    def _refuse(self, server: str, host: str, reason: str) -> None:
+    def _refuse(
+        self, server: str, host: str, reason: coded.Reason,
+    ) -> None:
         self._refused.setdefault(host, []).append(
             RefusedServer(server, reason))
 
-    def _wrong(self, kept: request_specs.Kept) -> str | None:
+    def _wrong(self, kept: request_specs.Kept) -> coded.Reason | None:
         """Return why the Pcloud does not take a server, None when it does."""
         if kept.project not in self._pcloud.tenants:
             return _NOT_A_TENANT
@@ -168,12 +168,14 @@ class _Found:
             return _NOT_ALLOWED
         return _PINNED if hints.HOST in kept.hints else None
 
-    def _request(self, key: str, kept: request_specs.Kept) -> str | None:
+    def _request(
+        self, key: str, kept: request_specs.Kept,
+    ) -> coded.Reason | None:
         """Keep the request of a group, or return why there is none."""
         try:
             spec = _spec(self._context, self._pcloud, kept)
         except exception.FlavorUnusable as error:
-            return str(error) if self._is_owners(kept) else _UNUSABLE
+            return coded.of(error) if self._is_owners(kept) else _UNUSABLE
         self._specs[key] = spec
         return obstacles.refusal_of_nova(self._context, spec)
 
@@ -193,21 +195,19 @@ class _Found:
                   list(self._unknown(key)), self._numbers[key])
             for key in keys], bundle, self._refused, self._strange)
 
-    def _unknown(self, key: str) -> Iterator[str]:
-        """Yield what no plan knows of a group of servers, in words."""
+    def _unknown(self, key: str) -> Iterator[coded.Reason]:
+        """Yield what no plan knows of a group of servers."""
         kept, number = self._kept[key], sum(self._numbers[key].values())
-        servers = text.counted(number, 'server has', 'servers have')
         if not _KNOWN.issuperset(kept.hints):
-            yield f'{servers} scheduler hints, which may keep hosts away'
+            yield coded.Reason('servers_with_hints', servers=number)
         if kept.has_devices_of_ports:
-            yield f'{servers} PCI devices of ports'
+            yield coded.Reason('servers_with_devices', servers=number)
         if self._there[key][0][0] in self._sticky:
-            yield f'{servers} placement keys of a host'
+            yield coded.Reason('servers_with_sticky_keys', servers=number)
 
-    def _called(self, key: str) -> str:
-        return (f'flavor {self._specs[key].flavor.flavorid}'
-                if self._is_owners(self._kept[key]) else
-                'a flavor of another tenant')
+    def _called(self, key: str) -> str | None:
+        return (self._specs[key].flavor.flavorid
+                if self._is_owners(self._kept[key]) else None)
 
     def _is_owners(self, kept: request_specs.Kept) -> bool:
         return kept.project == self._pcloud.owner

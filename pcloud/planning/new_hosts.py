@@ -31,6 +31,7 @@ from pcloud.planning.programs import integer_programs
 from pcloud.planning.programs import losses
 from pcloud.planning.programs import shortages
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.scheduler import candidates
 
 # So many host flavors are looked at, the most promising first.
@@ -69,7 +70,7 @@ def options(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     bundle: bundles.Bundle, cases: Sequence[losses.Case],
     solve: integer_programs.Solver,
-) -> tuple[list[Option], list[str]]:
+) -> tuple[list[Option], list[coded.Reason]]:
     """Return the host flavors that would free capacity, the cheapest first.
 
     Placement is called once, when there is a pool, and once more for each
@@ -78,7 +79,7 @@ def options(
     :param bundle: all servers of all cases
     :param cases: servers that do not fit, each beside the hosts that count
         already; best the case that needs most hosts first
-    :returns: the options, and what is not proven about them, in words
+    :returns: the options, and what is not proven about them
     :raises: `exception.Unavailable`
     """
     supplies = free_hosts.index(context)
@@ -94,7 +95,8 @@ def options(
              cases[0].kinds, cases[0].hosts, offer.host)) is not None),
         key=lambda each: each[:-1])
     found, unproven = [], [
-        f'whether host flavor {pool_id} adds capacity' for pool_id in (
+        coded.Reason('host_flavor_unproven', host_flavor=pool_id)
+        for pool_id in (
             *(supply.flavor.id for supply in supplies
               if supply.has_hosts and not _is_known(supply)),
             *(offer.flavor.id for offer in offers
@@ -107,16 +109,12 @@ def options(
             found.append((_order(offer, enough.number),
                           _option(offer, enough.number, quota)))
             if not offer.free:
-                unproven.append(
-                    f'whether hosts of host flavor {offer.flavor.id} take the '
-                    'servers, and whether fewer are enough, for none is free '
-                    'now')
+                unproven.append(coded.Reason(
+                    'host_flavor_taken', host_flavor=offer.flavor.id))
         if not enough.proven:
-            unproven.append(
-                f'whether host flavor {offer.flavor.id} adds capacity'
-                if enough.number is None else
-                f'whether fewer hosts of host flavor {offer.flavor.id} are '
-                'enough')
+            unproven.append(coded.Reason(
+                'host_flavor_unproven' if enough.number is None else
+                'fewer_hosts', host_flavor=offer.flavor.id))
     return [option for _, option in sorted(
         found, key=lambda pair: pair[0])], unproven
 

@@ -37,6 +37,7 @@ from pcloud.planning import host_parts
 from pcloud.planning import host_states
 from pcloud.planning.programs import fitting
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import house_rules
@@ -50,8 +51,8 @@ _MANY = 10_000
 
 # State and status of a host show the answers of these filters to the owner.
 _TOLD_OTHERWISE = ('PcloudFilter', 'ComputeFilter')
-_STATUS = {'down': 'it is down',
-           'maintenance': 'the operator has it in maintenance'}
+_STATUS = {'down': coded.Reason('host_down'),
+           'maintenance': coded.Reason('host_in_maintenance')}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Obstacle:
     """
 
     rule: str
-    reason: str
+    reason: coded.Reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +92,7 @@ class FlavorFit:
     :ivar left: ``uuid of the node -> free resources``
     :ivar refused: why no host at all is right, None when some host may be
     :ivar not_explained: filters that refused hosts without a reason, filters
-        that could not be asked, and in words what cannot be counted
+        that could not be asked, and what cannot be counted
     :ivar needs_parts: whether servers need parts of hosts, beside amounts
     """
 
@@ -99,8 +100,8 @@ class FlavorFit:
     need: capacity.Need
     hosts: tuple[HostRoom, ...]
     free: Mapping[str, capacity.Host]
-    refused: str | None
-    not_explained: tuple[str, ...]
+    refused: coded.Reason | None
+    not_explained: tuple[coded.Reason, ...]
     needs_parts: bool
 
     @property
@@ -149,9 +150,10 @@ def explain(
                 *filtered.get(host_room.host.compute.host, ())))
             for host_room in host_rooms),
         seen.free, refused, (*not_explained, *(
-            f'flavor {flavor.flavorid} {text}'
-            for text in needed.unknown.values()), *(
-            [] if is_known else ['whether more servers fit some hosts'])),
+            coded.Reason('flavor_unplanned', flavor=flavor.flavorid,
+                         doubt=doubt)
+            for doubt in needed.unknown.values()), *(
+            [] if is_known else [coded.Reason('more_somewhere')])),
         bool(needed.of))
 
 
@@ -258,20 +260,20 @@ def request_of(
 def refusal(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     spec: objects.RequestSpec,
-) -> str | None:
+) -> coded.Reason | None:
     """Return why no host at all is right, None when some host may be.
 
     Pcloud's own request filter would only state that there is no capacity.
     """
     if pcloud.owner not in pcloud.tenants:
-        return 'the project that owns it is not one of its tenants'
+        return coded.Reason('owner_not_a_tenant')
     return house_rules.against_flavor(
         pcloud.flavors, spec.flavor.flavorid) or refusal_of_nova(context, spec)
 
 
 def refusal_of_nova(
     context: nova_context.RequestContext, spec: objects.RequestSpec,
-) -> str | None:
+) -> coded.Reason | None:
     """Return why Nova finds no host right, None when some host may be."""
     try:
         prefilter.narrow_as_nova(context, spec)
@@ -304,7 +306,7 @@ def access_of(
 def _filtered(
     hosts_: Sequence[HostRoom], states: Sequence[host_manager.HostState],
     spec: objects.RequestSpec,
-) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[str, ...]]:
+) -> tuple[Mapping[str, Sequence[Obstacle]], tuple[coded.Reason, ...]]:
     """Ask every filter about every host, not only about the hosts left.
 
     The answer of a filter for a host may depend on the other hosts in the
@@ -322,16 +324,19 @@ def _filtered(
     groups = [(group, copy.deepcopy(spec)) for group in apart if group]
     loaded = filtering.load()
     by_host: dict[str, list[Obstacle]] = collections.defaultdict(list)
-    not_explained = set(loaded.missing)
+    not_explained = {coded.Reason('filter_unasked', filter=name)
+                     for name in loaded.missing}
     for filter_ in asked(loaded):
         name = filtering.name(filter_)
         for group, its_spec in groups:
             for dropped in _outcome(filter_, group, its_spec).dropped:
                 if dropped.reason is None:
-                    not_explained.add(name)
+                    not_explained.add(
+                        coded.Reason('filter_unexplained', filter=name))
                 by_host[dropped.host_state.host].append(Obstacle(
-                    name, 'its reason is not known' if dropped.reason is None
-                    else dropped.reason.tenant_text))
+                    name, coded.Reason('filter_silent')
+                    if dropped.reason is None
+                    else coded.of(dropped.reason.tenant_text)))
     return by_host, tuple(sorted(not_explained))
 
 
@@ -377,8 +382,7 @@ def state(pcloud: access.Pcloud, host: hosts.Host) -> list[Obstacle]:
     if verdict in (access.IS_DISABLED, access.IS_DUE, access.IS_LEAVING):
         return [Obstacle(STATE, verdict.reason)]
     # The owner must not learn that another owner's Pcloud has the host.
-    return [Obstacle(INCONSISTENT, 'what the cloud knows of it does not fit '
-                                   'together; ask its operator')]
+    return [Obstacle(INCONSISTENT, coded.Reason('inconsistent'))]
 
 
 def status(host: hosts.Host) -> list[Obstacle]:
@@ -387,7 +391,7 @@ def status(host: hosts.Host) -> list[Obstacle]:
             ] if host.status in _STATUS else []
 
 
-def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
+def _shortages(seen: _Seen, host: hosts.Host) -> list[coded.Reason]:
     uuid = host.node.uuid or ''
     # A host without an entry has no free resources and unknown traits.
     nothing = capacity.Host(dict.fromkeys(seen.need.amounts, (0,)),
@@ -399,9 +403,7 @@ def _shortages(seen: _Seen, host: hosts.Host) -> list[str]:
             for name, amounts in found.free.items()})
     problems = capacity.shortages(seen.need, found)
     if not problems and seen.rooms is not None and not seen.rooms.get(uuid):
-        problems.append('what is left of it is in parts (providers, NUMA '
-                        'cells or PCI devices) that are too small')
+        problems.append(coded.Reason('parts_too_small'))
     if not problems and uuid not in seen.offered:
-        problems.append('it is too small for one server of this size, however '
-                        'much of it is left')
+        problems.append(coded.Reason('host_too_small'))
     return problems

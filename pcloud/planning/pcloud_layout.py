@@ -30,6 +30,7 @@ from pcloud.planning import new_hosts
 from pcloud.planning import obstacles
 from pcloud.planning.programs import relocation
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.moving import blockers
 from pcloud.rules.placing import access
 from pcloud.scheduler import candidates
@@ -54,7 +55,7 @@ class Pinned:
     server: str
     host: str
     rule: str
-    reason: str
+    reason: coded.Reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,16 +64,16 @@ class Layout:
 
     :ivar hosts: in the order of the world
     :ivar servers: the uuids of the servers of each kind on each host
-    :ivar unknown: what may be otherwise and no plan knows, in words
-    :ivar silent: further hosts, in cells that do not answer, in words
+    :ivar unknown: what may be otherwise and no plan knows
+    :ivar silent: further hosts, in cells that do not answer
     """
 
     hosts: Sequence[hosts.Host]
     world: relocation.World
     servers: Sequence[Sequence[Sequence[str]]]
     pinned: Sequence[Pinned]
-    unknown: Sequence[str]
-    silent: Sequence[str]
+    unknown: Sequence[coded.Reason]
+    silent: Sequence[coded.Reason]
 
     @property
     def facts(self) -> str:
@@ -136,8 +137,7 @@ def read(
 
 
 _TOO_MANY = layout_requests.Request(capacity.Need({}), frozenset(), (
-    blockers.PLACEMENT,
-    f'servers of {MOST_KINDS} other kinds are more, and are looked at first'))
+    blockers.PLACEMENT, coded.Reason('other_kinds_first', kinds=MOST_KINDS)))
 
 
 class _Making:
@@ -163,7 +163,7 @@ class _Making:
         for number, group in enumerate(self._groups(movable)):
             if number == MOST_KINDS:
                 self._unknown.append(
-                    f'servers of more than {MOST_KINDS} kinds')
+                    coded.Reason('kinds_unplanned', kinds=MOST_KINDS))
             self._add(group, number < MOST_KINDS)
 
     def _groups(
@@ -231,7 +231,7 @@ class _Making:
             [[sorted(its) for its in there] for there in servers],
             sorted(self._pinned, key=lambda each: (each.host, each.server)),
             list(dict.fromkeys(self._unknown)), [
-                f'the part of the cloud with host {host.name} does not answer'
+                coded.Reason('cell_silent', host=host.name)
                 for host in self._hosts if not host.compute.answered])
 
     def _new_on(self) -> set[str]:
@@ -286,10 +286,11 @@ class _Making:
             if name != capacity.DISK or not found.free:
                 return None
             self._unknown.append(
-                f'{name} may come from a provider that hosts share')
+                coded.Reason('shared_provider', resource=name))
             return _PLENTY
         if len(amounts) > 1:
-            self._unknown.append(f'several providers of a host have {name}')
+            self._unknown.append(
+                coded.Reason('several_providers', resource=name))
         return max(amounts)
 
 

@@ -35,6 +35,7 @@ from pcloud.planning import pcloud_layout
 from pcloud.planning.programs import relocation
 from pcloud.planning.programs import relocation_search
 from pcloud.planning.programs import solvers
+from pcloud.rules import coded
 from pcloud.rules.moving import assignments
 
 # The most characters of `valid_for`.
@@ -117,7 +118,7 @@ class Proposal:
     :ivar fits: whether the new servers fit afterwards; None for a plan
         that makes hosts empty
     :ivar exact: whether no plan is better, by proof
-    :ivar unknown: what may be otherwise, in words
+    :ivar unknown: what may be otherwise
     :ivar valid_for: what the plan depends on, and the plan
     :ivar under_way: the moves that an earlier plan has still to make
     :ivar stopped: why an earlier plan has ended before its end
@@ -128,7 +129,7 @@ class Proposal:
     fits: bool | None
     exact: bool
     pinned: Sequence[pcloud_layout.Pinned]
-    unknown: Sequence[str]
+    unknown: Sequence[coded.Reason]
     valid_for: str
     under_way: Sequence[UnderWay]
     stopped: assignments.Stopped | None
@@ -190,7 +191,7 @@ def end(
         assigned = step_rows.rebalance(context, pcloud.id)
         if assigned:
             written.set(aggregate_id, rebalancer.ended(
-                pcloud.id, assigned, 'it was ended on request'))
+                pcloud.id, assigned, coded.Reason('ended_on_request')))
 
     change.run(context, [journal.pcloud_anchor(pcloud.id),
                          journal.moving_anchor(pcloud.id)], work)

@@ -25,8 +25,8 @@ from pcloud.planning import new_hosts
 from pcloud.planning import obstacles
 from pcloud.planning.programs import losses
 from pcloud.planning.programs import solvers
+from pcloud.rules import coded
 from pcloud.rules.placing import access
-from pcloud import text
 
 HOST, RACK = LOSSES = 'host', 'rack'
 
@@ -67,7 +67,7 @@ class NamedRefusal:
 
     host: str
     server: str
-    reason: str
+    reason: coded.Reason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,14 +79,14 @@ class Rehearsal:
     :ivar more: the host flavors of which more hosts would free capacity for
         all servers, whatever fails
     :ivar refused_servers: the servers that no host takes again
-    :ivar not_explained: what may be otherwise, in words
+    :ivar not_explained: what may be otherwise
     """
 
     lose: str
     losses: Sequence[Lost]
     more: Sequence[new_hosts.Option]
     refused_servers: Sequence[NamedRefusal]
-    not_explained: Sequence[str]
+    not_explained: Sequence[coded.Reason]
 
     @property
     def least(self) -> int:
@@ -143,9 +143,9 @@ def rehearse(
             NamedRefusal(name, each.server, each.reason)
             for name, its in servers.refused.items() for each in its],
         [*made.unknown, *_unknown_servers(made), *(
-            f'the part of the cloud with host {host.name} does not answer'
+            coded.Reason('cell_silent', host=host.name)
             for host in index if not host.compute.answered), *(
-            f'the rack of host {host.name} is not known'
+            coded.Reason('rack_unknown', host=host.name)
             for host in index if lose == RACK and host.rack is None),
          *doubts])
 
@@ -214,8 +214,8 @@ class _Made:
 
     :ivar cases: what is left without capacity, at least, of each failure
     :ivar careful: the same when the hosts beside fail too
-    :ivar unknown: what may keep any server away, in words
-    :ivar doubts: what may keep the servers of each group away, in words
+    :ivar unknown: what may keep any server away
+    :ivar doubts: what may keep the servers of each group away
     """
 
     servers: lost_servers.Servers
@@ -223,8 +223,8 @@ class _Made:
     failures: Sequence[_Failure]
     cases: Sequence[losses.Case]
     careful: Sequence[losses.Case]
-    unknown: Sequence[str]
-    doubts: Sequence[Sequence[str]]
+    unknown: Sequence[coded.Reason]
+    doubts: Sequence[Sequence[coded.Reason]]
 
     @classmethod
     def of(
@@ -243,7 +243,8 @@ class _Made:
             *(bundles.unknown_of_all(servers.bundle)
               if servers.groups else ()), *there.doubts],
             [[*group.unknown, *(
-                f'{group.flavor} {text}' for text in (
+                coded.Reason('flavor_unplanned', flavor=group.flavor,
+                             doubt=doubt) for doubt in (
                     *bundles.unknown_of_flavor(
                         servers.bundle, entry.key, there.states),
                     *([there.unknown[place]] if place in there.unknown
@@ -297,19 +298,19 @@ def _outside(
             sum(servers.strange.get(host.name, 0) for host in failed))
 
 
-def _unknown_servers(made: _Made) -> list[str]:
-    """Return what may keep single servers away, in words."""
+def _unknown_servers(made: _Made) -> list[coded.Reason]:
+    """Return what may keep single servers away."""
     number = sum(made.servers.strange.values())
     return [
-        *([f'{text.counted(number, "server", "servers")} of which no plan '
-           'knows what they need'] if number else []),
+        *([coded.Reason('servers_unknown', servers=number)]
+          if number else []),
         *dict.fromkeys(doubt for doubts in made.doubts for doubt in doubts)]
 
 
 def _more(
     context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
     servers: lost_servers.Servers, there: counted_hosts.Counted, made: _Made,
-) -> tuple[Sequence[new_hosts.Option], list[str]]:
+) -> tuple[Sequence[new_hosts.Option], list[coded.Reason]]:
     """Return which hosts to add, and what is not proven about that."""
     lacking = sorted(
         (case for case in made.cases if case.survives is not True),
@@ -320,9 +321,7 @@ def _more(
         context, pcloud, servers.bundle, lacking,
         solvers.Solver(solvers.TELLING).within(solvers.EACH))
     if more and any(group.zone for group in servers.groups):
-        doubts.append('whether new hosts are in the zones that servers were '
-                      'started for')
+        doubts.append(coded.Reason('zones_of_new_hosts'))
     if more and any(failure.beside for failure in made.failures):
-        doubts.append('whether as many hosts are enough should hosts whose '
-                      'rack is not known fail too')
+        doubts.append(coded.Reason('racks_of_failing_hosts'))
     return more, doubts

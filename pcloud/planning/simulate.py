@@ -30,6 +30,7 @@ from pcloud.planning.programs import losses
 from pcloud.planning.programs import packing
 from pcloud.planning.programs import shortages
 from pcloud.planning.programs import solvers
+from pcloud.rules import coded
 from pcloud.rules.placing import access
 
 HOSTS = 'hosts'
@@ -86,7 +87,7 @@ class Simulation:
     :ivar more: the host flavors of which hosts are missing beside `enable`
     :ivar least: so many servers fit
     :ivar most: more servers do not fit
-    :ivar not_explained: what may be otherwise, in words
+    :ivar not_explained: what may be otherwise
     :ivar refused: why no host at all is right, None when some host may be
     """
 
@@ -98,11 +99,11 @@ class Simulation:
     more: Sequence[new_hosts.Option]
     least: int
     most: int
-    not_explained: Sequence[str]
-    refused: str | None = None
+    not_explained: Sequence[coded.Reason]
+    refused: coded.Reason | None = None
 
 
-def refused(reason: str) -> Simulation:
+def refused(reason: coded.Reason) -> Simulation:
     """Return that no host at all is right for the servers of the owner.
 
     :param reason: as of `exception.PcloudUnusable`
@@ -148,8 +149,10 @@ def _shown(
     number = fitting.asked(question.bundle.kinds)
     unknown = [
         *bundles.unknown_beside_parts(question.bundle, there.states),
-        *(f'flavor {question.bundle.entries[place].flavor.flavorid} {text}'
-          for place, text in there.unknown.items()), *there.doubts]
+        *(coded.Reason(
+            'flavor_unplanned', doubt=doubt,
+            flavor=question.bundle.entries[place].flavor.flavorid)
+          for place, doubt in there.unknown.items()), *there.doubts]
     most = number if there.silent else made.most
     fits = made.least == number and not unknown
     return Simulation(
@@ -157,9 +160,9 @@ def _shown(
         advice.binding, advice.enable, advice.more,
         0 if unknown else made.least, most,
         [*unknown, *(
-            f'the part of the cloud with host {name} does not answer'
+            coded.Reason('cell_silent', host=name)
             for name in there.silent), *advice.unproven, *(
-            ['whether more servers fit than bounds.least']
+            [coded.Reason('more_than_least')]
             if made.least < made.most and not there.silent else [])])
 
 
@@ -167,13 +170,13 @@ def _shown(
 class _Advice:
     """What would make a bundle fit.
 
-    :ivar unproven: what may be less than stated, in words
+    :ivar unproven: what may be less than stated
     """
 
     binding: Sequence[Binding]
     enable: Sequence[str]
     more: Sequence[new_hosts.Option]
-    unproven: Sequence[str]
+    unproven: Sequence[coded.Reason]
 
 
 def _advice(
@@ -263,8 +266,8 @@ def _is_open(
 def _binding(
     kinds: Sequence[fitting.ServerKind], packed: Sequence[fitting.TargetHost],
     solve: integer_programs.Solver,
-) -> tuple[list[Binding], list[str]]:
-    """Return what binds, and what is not proven about that, in words."""
+) -> tuple[list[Binding], list[coded.Reason]]:
+    """Return what binds, and what is not proven about that."""
     binding, unproven = [], []
     lacking = max((kind.count - sum(
         place not in host.refused for host in packed)
@@ -276,10 +279,9 @@ def _binding(
         if enough.number is not None:
             binding.append(Binding(name, enough.number))
         if not enough.proven:
-            unproven.append(
-                f'whether more of {name} alone is enough'
-                if enough.number is None else
-                f'whether less of {name} is enough')
+            unproven.append(coded.Reason(
+                'more_of_resource' if enough.number is None else
+                'less_of_resource', resource=name))
     return binding, unproven
 
 

@@ -6,14 +6,10 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 import dataclasses
 
+from pcloud.rules import coded
 from pcloud import text
 
 VCPU, MEMORY, DISK = 'VCPU', 'MEMORY_MB', 'DISK_GB'
-
-# The names that tenants know resource classes by.
-# Resource class -> the words after a 1, and after any other number.
-_WORDS = {VCPU: ('cpu', 'cpus'), 'PCPU': ('dedicated cpu', 'dedicated cpus'),
-          MEMORY: ('MiB of memory',) * 2, DISK: ('GiB of disk',) * 2}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +92,7 @@ def smallest(needs: Iterable[Need]) -> Need:
 
 def words(need: Need) -> list[str]:
     """Return the amounts of a need, in words."""
-    return [_counted(amount, name)
+    return [text.amount(amount, name)
             for name, amount in sorted(need.amounts.items())]
 
 
@@ -130,8 +126,8 @@ def _taken(amounts: tuple[int, ...], amount: int) -> tuple[int, ...]:
     return amounts
 
 
-def shortages(need: Need, host: Host) -> list[str]:
-    """Return, in words, every shortage of a host; empty when the need fits.
+def shortages(need: Need, host: Host) -> list[coded.Reason]:
+    """Return every shortage of a host; empty when the need fits.
 
     ==================  =============================================
     on the host         in words
@@ -143,8 +139,8 @@ def shortages(need: Need, host: Host) -> list[str]:
     ==================  =============================================
     """
     return [
-        *(f'{left(name, remainder)}, '
-          f'{text.counted(need.amounts[name], "is", "are")} needed'
+        *(coded.Reason('too_little', resource=name, left=remainder,
+                       needed=need.amounts[name])
           for name, remainder in too_little(need, host).items()),
         *wrong_traits(need, host)]
 
@@ -164,17 +160,13 @@ def too_little(need: Need, host: Host) -> dict[str, int]:
 
 def left(name: str, amount: int) -> str:
     """Return, in words, how much of a resource class is left."""
-    return f'{_counted(amount, name)} {"is" if amount == 1 else "are"} left'
+    return f'{text.amount(amount, name)} {"is" if amount == 1 else "are"} left'
 
 
-def _counted(amount: int, name: str) -> str:
-    return text.counted(amount, *_WORDS.get(name, (f'of {name}',) * 2))
-
-
-def wrong_traits(need: Need, host: Host) -> list[str]:
-    """Return, in words, the traits missing or forbidden on a host."""
+def wrong_traits(need: Need, host: Host) -> list[coded.Reason]:
+    """Return the traits missing or forbidden on a host."""
     return [
-        *(f'it has not trait {trait}'
+        *(coded.Reason('trait_missing', trait=trait)
           for trait in sorted(need.required - host.traits)),
-        *(f'it has trait {trait}'
+        *(coded.Reason('trait_forbidden', trait=trait)
           for trait in sorted(need.forbidden & host.traits))]

@@ -50,6 +50,9 @@ ATTRIBUTE_NAME = _NO_DOTS + '(?! )[A-Za-z0-9._ -]{1,64}(?<! )'
 # The id of a project or a domain, as Keystone has it, and the name of a role.
 SCOPE_ID = '[A-Za-z0-9_-]{1,64}'
 
+# The id of a project, as Keystone makes ids.
+PROJECT_ID = '[0-9a-f]{32}'
+
 UUID = r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 _ID = re.compile(UUID)
 _ID_IN_ANY_CASE = re.compile(UUID, re.ASCII | re.IGNORECASE)
@@ -74,6 +77,11 @@ def numbered(beginning: str, count: int, first: int) -> list[str]:
 def is_uuid(value: object) -> bool:
     """Whether a value is an id: a uuid in small letters."""
     return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def is_project_id(text: str) -> bool:
+    """Whether a text is the id of a project; any other text is a name."""
+    return re.fullmatch(PROJECT_ID, text) is not None
 
 
 def is_uuid_in_any_case(text: str) -> bool:

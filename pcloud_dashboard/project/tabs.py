@@ -121,6 +121,8 @@ class FitTab(PcloudTab):
                                      for each in flavors}),
             'flavors': flavors, 'flavor': flavor,
             'explanation': explanation,
+            'silent': [each.params.get('filter') or each.text
+                       for each in explanation.not_explained],
             'pictures': fit.pictures(explanation, hosts),
             'changes': changes.of_explanation(explanation, self.rights),
             'back': pages.question('fit', flavor=flavor.id)}

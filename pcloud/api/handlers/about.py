@@ -29,6 +29,7 @@ EXTENSIONS = (
     'servers',
     'settling',
     'simulate',
+    'tenant-names',
     'worker-seen',
 )
 

@@ -5,6 +5,7 @@
 from pcloud.api import call as api_call
 from pcloud.api.policies import others
 from pcloud.api.schemas import types
+from pcloud.api.views import reasons
 from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.explain import group_room
@@ -59,7 +60,8 @@ def show(call: api_call.Call) -> dict:
         list(zip(wanted, (companion.on_volume for companion in group))),
         int(call.query.get('count', 1)), pcloud.id if pcloud else None,
         _parent(call))
-    return {'room': {'groups': room.groups, 'reason': room.reason}}
+    return {'room': {'groups': room.groups,
+                     **reasons.show('reason', room.reason)}}
 
 
 def _parent(call: api_call.Call) -> str | None:

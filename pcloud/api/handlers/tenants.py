@@ -3,18 +3,31 @@
 """``/os-pclouds/{id}/tenants``."""
 
 from pcloud.api import call as api_call
+from pcloud.api.policies import others as policies
 from pcloud.api import projects
 from pcloud.api.schemas import types
 from pcloud import names
 from pcloud.objects import homes
 from pcloud.objects import tenants
 
+ADD_BODY = types.body(
+    'tenant', {'name': types.keystone_name, 'domain': types.keystone_name},
+    required=['name'])
+
 REMOVE_QUERY = types.force
 
 
 def index(call: api_call.Call) -> dict:
-    """List the ids of the projects that may start servers in a Pcloud."""
-    return {'tenants': sorted(api_call.own_head(call).tenants)}
+    """List the projects that may start servers in a Pcloud, with names.
+
+    Rule: reference-tenants-names
+    """
+    ids = sorted(api_call.own_head(call).tenants)
+    find = (projects.names if call.can(policies.TENANTS_FIND_ANYWHERE)
+            else projects.names_in_own_domain)
+    known = find(call.context, ids)
+    return {'tenants': [{'id': each, 'name': known.get(each)}
+                        for each in ids]}
 
 
 def add(call: api_call.Call) -> None:
@@ -24,6 +37,29 @@ def add(call: api_call.Call) -> None:
     names.tenant_key(project_id)
     projects.check(call.context, project_id)
     tenants.add(call.context, pcloud, project_id)
+
+
+def add_named(call: api_call.Call) -> dict:
+    """Make the project of a name a tenant of a Pcloud.
+
+    :raises: `exception.ProjectNotFound`, the same for a name that nobody has
+        and for a name that the caller may not find
+
+    Rule: reference-tenants-names
+    """
+    pcloud = api_call.own_head(call)
+    project = _named(call)
+    tenants.add(call.context, pcloud, project.id)
+    return {'tenant': {'id': project.id, 'name': project.name}}
+
+
+def _named(call: api_call.Call) -> projects.NamedProject:
+    name, domain = call.body['name'], call.body.get('domain')
+    if domain is None or projects.is_own_domain(call.context, domain):
+        return projects.named(call.context, name)
+    if not call.can(policies.TENANTS_FIND_ANYWHERE):
+        raise projects.not_found_in(name, domain)
+    return projects.named_in(call.context, name, domain)
 
 
 def remove(call: api_call.Call) -> None:

@@ -32,6 +32,7 @@ from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import compute_nodes
 from pcloud import exception
 from pcloud.objects.placing import usable_pclouds
+from pcloud.rules import coded
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import house_rules
@@ -127,7 +128,7 @@ def _verdict(
         places = hints.places(spec.scheduler_hints)
         asked = usable_pclouds.asked(spec)
     except (exception.InvalidHint, exception.InvalidValue) as error:
-        return access.Verdict(False, str(error))
+        return access.Verdict(False, coded.of(error))
     # A server that prefers a Pcloud may be in the Pcloud, and outside.
     return max((_outside(context, host) if place is None else
                 _inside(context, place, asked, host)
@@ -149,9 +150,9 @@ def _inside(
     try:
         _, pcloud = usable_pclouds.find(context, pcloud_id, asked)
     except exception.PcloudUnusable as error:
-        return access.Verdict(
-            False, 'of the Pcloud that it was started in: '
-                   f'{error.details["reason"]}')
+        return access.Verdict(False, coded.of(
+            'of the Pcloud that it was started in: '
+            f'{error.details["reason"]}'))
     targets = _named(host, pcloud.hosts)
     nodes = _nodes(context, pcloud, targets)
     return _worst(access.host_verdict(pcloud, target, nodes.get(target, ''))

@@ -12,6 +12,7 @@ from pcloud.api.policies import base
 
 TENANTS_INDEX = base.PREFIX + 'os-pclouds:tenants:index'
 TENANTS_ADD = base.PREFIX + 'os-pclouds:tenants:add'
+TENANTS_FIND_ANYWHERE = base.PREFIX + 'os-pclouds:tenants:find_anywhere'
 TENANTS_REMOVE = base.PREFIX + 'os-pclouds:tenants:remove'
 QUOTAS_SHOW = base.PREFIX + 'os-pcloud-quotas:show'
 QUOTAS_UPDATE = base.PREFIX + 'os-pcloud-quotas:update'
@@ -52,7 +53,13 @@ rules = [
           ('GET', '/os-pclouds/{id}/tenants')),
     _rule(TENANTS_ADD, base.MEMBER,
           "Add a tenant to the project's own Pcloud.",
-          ('PUT', '/os-pclouds/{id}/tenants/{tenant}')),
+          ('PUT', '/os-pclouds/{id}/tenants/{tenant}'),
+          ('POST', '/os-pclouds/{id}/tenants')),
+    _rule(TENANTS_FIND_ANYWHERE, base.ADMIN,
+          "Find projects of other domains than the caller's by name, and see "
+          'the names of such projects among the tenants of a Pcloud.',
+          ('GET', '/os-pclouds/{id}/tenants'),
+          ('POST', '/os-pclouds/{id}/tenants')),
     _rule(TENANTS_REMOVE, base.MEMBER,
           "Remove a tenant from the project's own Pcloud.",
           ('DELETE', '/os-pclouds/{id}/tenants/{tenant}')),

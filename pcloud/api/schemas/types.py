@@ -45,6 +45,12 @@ display_name = {'type': 'string', 'minLength': 1, 'maxLength': 255,
                 'description': '1 to 255 characters, at least one of them '
                                f'not a blank, {_PRINTED}'}
 
+# Of a project or a domain. No name in Keystone is longer.
+keystone_name = {'type': 'string', 'minLength': 1, 'maxLength': 64,
+                 'pattern': rf'^(?=.*\S){_NO_CONTROL}+\Z',
+                 'description': '1 to 64 characters, at least one of them '
+                                f'not a blank, {_PRINTED}'}
+
 # Blanks at an end would be lost in some databases, and seen in no table.
 trimmed = {'type': 'string', 'minLength': 1, 'maxLength': 255,
            'pattern': rf'^(?!\s){_NO_CONTROL}+(?<!\s)\Z',

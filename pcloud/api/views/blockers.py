@@ -4,6 +4,7 @@
 
 from collections.abc import Iterable
 
+from pcloud.api.views import reasons
 from pcloud.api.views import times
 from pcloud.objects import blockers
 
@@ -12,5 +13,5 @@ def show(found: Iterable[blockers.Blocker]) -> list[dict]:
     """Return the servers with the reasons, in the order given."""
     return [{'server': blocker.server,
              'rule': blocker.rule,
-             'reason': blocker.reason,
+             **reasons.show('reason', blocker.reason),
              'since': times.shown(blocker.since)} for blocker in found]

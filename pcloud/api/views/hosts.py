@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from pcloud.api.views import blockers
 from pcloud.api.views import maintenance
+from pcloud.api.views import reasons
 from pcloud.api.views import times
 from pcloud.objects import hosts
+from pcloud.rules import coded
 from pcloud.rules.moving import draining
 
 
@@ -61,10 +63,9 @@ def _reaction(host: hosts.Host) -> dict:
         return {'replacement': host.replacement}
     if host.reaction is None or not host.reaction.failed:
         return {}
-    return {'problem': (
-        f'No free host of host flavor {host.host_flavor} in zone '
-        f'{host.compute.zone} could replace the host; its servers are moved '
-        'to the other hosts of the Pcloud, as far as there is room.')}
+    return reasons.show('problem', coded.Reason(
+        'no_replacement', host_flavor=host.host_flavor,
+        zone=host.compute.zone))
 
 
 def _drain(host: hosts.Host, drain: draining.Drain) -> dict:

@@ -127,13 +127,42 @@ class Pclouds(base.Calls):
 
     def list_tenants(self, pcloud_id: str) -> list[resources.Tenant]:
         """List the projects that may start servers in a Pcloud."""
-        project_ids = self._transport.member(
-            'tenants', 'GET', base.pcloud_path(pcloud_id, 'tenants'))
-        return [resources.Tenant(project_id) for project_id in project_ids]
+        return [resources.Tenant.from_body(body)
+                for body in self._transport.member(
+                    'tenants', 'GET', base.pcloud_path(pcloud_id, 'tenants'))]
 
     def add_tenant(self, pcloud_id: str, project_id: str) -> None:
         """Let a project start servers in a Pcloud; a tenant stays a tenant."""
         self._transport.request('PUT', base.tenant_path(pcloud_id, project_id))
+
+    def add_tenant_by_name(
+            self, pcloud_id: str, name: str, domain: str | None = None,
+    ) -> resources.Tenant:
+        """Let the project of a name start servers in a Pcloud.
+
+        :param domain: the name or id of the project's domain, None for the
+            domain of the caller's project
+        :raises exceptions.NotFound: when there is no such project, or none
+            that the caller may find
+        """
+        given = {'name': name} if domain is None else {
+            'name': name, 'domain': domain}
+        return self._resource(
+            resources.Tenant, 'POST', base.pcloud_path(pcloud_id, 'tenants'),
+            json={'tenant': given})
+
+    def let_in(self, pcloud_id: str, project: str,
+               domain: str | None = None) -> None:
+        """Let a project start servers in a Pcloud, by id or by name.
+
+        :param project: an id, 32 hexadecimal digits in small letters; any
+            other text is a name
+        :param domain: as of :meth:`add_tenant_by_name`; an id needs no domain
+        """
+        if forms.is_project_id(project):
+            self.add_tenant(pcloud_id, project)
+        else:
+            self.add_tenant_by_name(pcloud_id, project, domain)
 
     def remove_tenant(self, pcloud_id: str, project_id: str, *,
                       force: bool = False) -> None:
@@ -145,6 +174,27 @@ class Pclouds(base.Calls):
             shelved servers of the project, which the error names
         """
         self._delete(base.tenant_path(pcloud_id, project_id), force)
+
+    def let_out(self, pcloud_id: str, project: str, *,
+                force: bool = False) -> None:
+        """Let a project no longer start servers in a Pcloud.
+
+        :param project: an id, or a name as :meth:`list_tenants` has names
+        :param force: as of :meth:`remove_tenant`
+        :raises exceptions.AmbiguousName: with the ids, where tenants of
+            several domains have the name
+        :raises: as :meth:`remove_tenant`
+        """
+        ids = [project] if forms.is_project_id(project) else [
+            tenant.project_id for tenant in self.list_tenants(pcloud_id)
+            if project in (tenant.project_id, tenant.name)]
+        if len(ids) > 1:
+            raise exceptions.AmbiguousName(project, ids)
+        if not ids:
+            raise exceptions.NotFound(
+                f"No tenant of Pcloud '{pcloud_id}' is shown with the id or "
+                f"name '{project}'; list the tenants to see which there are")
+        self.remove_tenant(pcloud_id, ids[0], force=force)
 
     def get_quota(self, project_id: str | None = None) -> resources.Quota:
         """Get the quota of a project, by default of the caller's project."""

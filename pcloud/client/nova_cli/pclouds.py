@@ -25,8 +25,6 @@ _pcloud_arg = utils.arg(
     help='Pcloud (name or id).')
 _host_arg = utils.arg(
     'name', metavar='<name>', help='Name of the host in the Pcloud.')
-_tenant_arg = utils.arg(
-    'tenant', metavar='<tenant>', help='Id of the project.')
 _force_arg = utils.arg(
     '--force', action='store_true',
     help='Also when shelved servers, which have no other home, can never be '
@@ -175,20 +173,27 @@ def do_pcloud_host_remove(cs: typing.Any, args: typing.Any) -> None:
 
 
 @_pcloud_arg
-@_tenant_arg
+@utils.arg('tenant', metavar='<tenant>',
+           help='Id or name of the project; the name of a project of another '
+                'domain than yours where the operator allows that.')
+@utils.arg('--project-domain', metavar='<domain>', default=None,
+           help='Domain (name or id) of a project that is given by name; '
+                'yours by default.')
 def do_pcloud_tenant_add(cs: typing.Any, args: typing.Any) -> None:
     """Let a project start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
-    client.add_tenant(pcloud_id, args.tenant)
+    client.let_in(pcloud_id, args.tenant, args.project_domain)
 
 
 @_pcloud_arg
-@_tenant_arg
+@utils.arg('tenant', metavar='<tenant>',
+           help='Id of the project, or its name as pcloud-tenant-list shows '
+                'it.')
 @_force_arg
 def do_pcloud_tenant_remove(cs: typing.Any, args: typing.Any) -> None:
     """Let a project no longer start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
-    client.remove_tenant(pcloud_id, args.tenant, force=args.force)
+    client.let_out(pcloud_id, args.tenant, force=args.force)
 
 
 @_pcloud_arg

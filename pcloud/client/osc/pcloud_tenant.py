@@ -17,13 +17,16 @@ class AddPcloudTenant(common.PcloudCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the Pcloud and the project."""
         common.add_pcloud_argument(parser)
-        projects.add_arguments(parser)
+        projects.add_arguments(
+            parser, help='Project (name or id; the name of a project of '
+                         'another domain than yours where the operator '
+                         'allows that)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Add the tenant."""
-        project_id = projects.find_id(self.app.client_manager, parsed_args)
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        self.client.add_tenant(pcloud.id, project_id)
+        self.client.let_in(
+            pcloud.id, parsed_args.project, parsed_args.project_domain)
 
 
 class RemovePcloudTenant(common.PcloudCommand):
@@ -33,18 +36,18 @@ class RemovePcloudTenant(common.PcloudCommand):
                'animation')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the Pcloud and the project."""
+        """Add the Pcloud, the project and the force."""
         common.add_pcloud_argument(parser)
-        projects.add_arguments(parser)
+        parser.add_argument(
+            'project', metavar='<project>',
+            help='Project (id, or name as pcloud tenant list shows it)')
         common.add_force(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Remove the tenant."""
-        project_id = projects.find_id_even_deleted(
-            self.app.client_manager, parsed_args)
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
-        self.client.remove_tenant(
-            pcloud.id, project_id, force=parsed_args.force)
+        self.client.let_out(
+            pcloud.id, parsed_args.project, force=parsed_args.force)
 
 
 class ListPcloudTenant(common.Lister):
@@ -60,14 +63,8 @@ class ListPcloudTenant(common.Lister):
         """List the tenants."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         tenants = self.client.list_tenants(pcloud.id)
-        if common.is_for_programs(parsed_args):
-            return common.table(tenants, display.TENANT_LIST)
-        names = projects.names(
-            self.app.client_manager,
-            [tenant.project_id for tenant in tenants])
-        # People read names; projects without a known name come last.
-        tenants.sort(key=lambda tenant: (
-            tenant.project_id not in names,
-            names.get(tenant.project_id, tenant.project_id)))
-        return common.table(tenants, display.named(
-            display.TENANT_LIST, names, 'project_id'))
+        if not common.is_for_programs(parsed_args):
+            # People read names; projects without a known name come last.
+            tenants.sort(key=lambda tenant: (
+                tenant.name is None, tenant.name or tenant.project_id))
+        return common.table(tenants, display.TENANT_LIST)

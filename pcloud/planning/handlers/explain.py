@@ -13,6 +13,7 @@ from nova import objects
 from pcloud.api import call as api_call
 from pcloud.api import projects
 from pcloud.api.schemas import types
+from pcloud.api.views import reasons
 from pcloud.backend import flavors
 from pcloud.planning import changes
 from pcloud.planning import obstacles
@@ -49,13 +50,14 @@ def _view(
     """Return an explanation for the owner, with the owner's names of hosts."""
     return {'flavor': flavor.flavorid,
             'fits': explanation.fits,
-            'refused': explanation.refused,
+            **reasons.show('refused', explanation.refused),
             'hosts': [_host(host) for host in explanation.hosts],
             'changes': [dataclasses.asdict(change) for change in helping],
-            'not_explained': list(explanation.not_explained)}
+            'not_explained': reasons.show_all(explanation.not_explained)}
 
 
 def _host(host: obstacles.HostRoom) -> dict:
     return {'name': host.host.name, 'fits': host.fits,
-            'in_the_way': [dataclasses.asdict(obstacle)
+            'in_the_way': [{'rule': obstacle.rule,
+                            **reasons.show('reason', obstacle.reason)}
                            for obstacle in host.in_the_way]}

@@ -5,7 +5,6 @@
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-import dataclasses
 import itertools
 
 import jsonschema
@@ -13,6 +12,7 @@ import jsonschema
 from pcloud.api import call as api_call
 from pcloud.api import projects
 from pcloud.api.schemas import types
+from pcloud.api.views import reasons
 from pcloud.api.views import times
 from pcloud.api import wishes
 from pcloud.backend import flavors
@@ -165,8 +165,10 @@ def _view(proposal: rebalance.Proposal) -> dict:
         'units_saved': sum(host.units for host in proposal.frees),
         'fits': proposal.fits,
         'exact': proposal.exact,
-        'pinned': [dataclasses.asdict(each) for each in proposal.pinned],
-        'not_explained': list(proposal.unknown),
+        'pinned': [{'server': each.server, 'host': each.host,
+                    'rule': each.rule, **reasons.show('reason', each.reason)}
+                   for each in proposal.pinned],
+        'not_explained': reasons.show_all(proposal.unknown),
         'valid_for': proposal.valid_for,
         'under_way': [{'server': each.server, 'from': each.source,
                        'to': each.target, 'step': each.step}
@@ -186,4 +188,5 @@ def _steps(
 def _stopped(stopped: assignments.Stopped | None) -> dict | None:
     if stopped is None:
         return None
-    return {'at': times.shown_seconds(stopped.at), 'reason': stopped.reason}
+    return {'at': times.shown_seconds(stopped.at),
+            **reasons.show('reason', stopped.reason)}

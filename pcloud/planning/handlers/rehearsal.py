@@ -5,6 +5,7 @@
 import dataclasses
 
 from pcloud.api import call as api_call
+from pcloud.api.views import reasons
 from pcloud.planning import rehearse
 
 SHOW_QUERY = {
@@ -45,7 +46,9 @@ def _view(rehearsal: rehearse.Rehearsal) -> dict:
             'no_room': {'least': lost.least, 'most': lost.most},
         } for lost in rehearsal.losses],
         'more': [dataclasses.asdict(each) for each in rehearsal.more],
-        'refused_servers': [dataclasses.asdict(each)
-                            for each in rehearsal.refused_servers],
-        'not_explained': list(rehearsal.not_explained),
+        'refused_servers': [{
+            'host': each.host, 'server': each.server,
+            **reasons.show('reason', each.reason),
+        } for each in rehearsal.refused_servers],
+        'not_explained': reasons.show_all(rehearsal.not_explained),
     }

@@ -7,10 +7,12 @@ import dataclasses
 from pcloud.api import call as api_call
 from pcloud.api import projects
 from pcloud.api.schemas import types
+from pcloud.api.views import reasons
 from pcloud.backend import flavors
 from pcloud import exception
 from pcloud.planning import bundles
 from pcloud.planning import simulate
+from pcloud.rules import coded
 
 MOST_FLAVORS, MOST_SERVERS = 20, 1000
 
@@ -59,7 +61,7 @@ def ask(call: api_call.Call) -> dict:
             projects.known_domain(call.context, pcloud.owner))
     except exception.PcloudUnusable as error:
         return {'simulate': _view(simulate.refused(
-            str(error.details['reason'])))}
+            coded.of(error.details['reason'])))}
     return {'simulate': _view(simulate.simulate(
         call.context, pcloud, simulate.BundleQuestion(
             bundle, call.body.get('include_disabled', False),
@@ -70,11 +72,11 @@ def _view(simulation: simulate.Simulation) -> dict:
     """Return a simulation for the owner, with the owner's names of hosts."""
     return {
         'fits': simulation.fits,
-        'refused': simulation.refused,
+        **reasons.show('refused', simulation.refused),
         'exact': simulation.exact,
         'placed': [dataclasses.asdict(each) for each in simulation.placed],
         'binding': [dataclasses.asdict(each) for each in simulation.binding],
         'enable': list(simulation.enable),
         'more': [dataclasses.asdict(each) for each in simulation.more],
         'bounds': {'least': simulation.least, 'most': simulation.most},
-        'not_explained': list(simulation.not_explained)}
+        'not_explained': reasons.show_all(simulation.not_explained)}

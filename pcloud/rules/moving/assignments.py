@@ -12,16 +12,15 @@ Rule: reference-rebalancing-steps, reference-metadata-records
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
+import json
 
+from pcloud.rules import coded
 from pcloud.rules import forms
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import draining
 from pcloud.rules import record
-from pcloud import text
 
 _NODE = record.word('<uuid>', forms.UUID)
-# So that a value with all its parts is not longer than 255 characters.
-_REASON_LENGTH = 228
 
 # What is next for a server.
 DONE, GO, WAIT = 'done', 'go', 'wait'
@@ -62,18 +61,34 @@ class Stopped(record.Record):
     """Why a rebalance has ended before its end.
 
     :ivar at: in seconds since the epoch
+    :ivar code: the code of the reason
+    :ivar params: the params of the reason, as JSON
     """
 
     at: int = dataclasses.field(metadata=record.INSTANT)
-    reason: str = dataclasses.field(metadata=record.TEXT)
+    code: str = dataclasses.field(metadata=record.word(
+        '<code>', '[a-z_]{1,30}'))
+    params: str = dataclasses.field(metadata=record.TEXT, default='{}')
+
+    def __post_init__(self) -> None:
+        """Refuse what is no reason."""
+        try:
+            self.reason
+        except (KeyError, TypeError, RecursionError) as error:
+            raise ValueError(self.params) from error
+
+    @property
+    def reason(self) -> coded.Reason:
+        """The reason."""
+        return coded.Reason(self.code, **json.loads(self.params))
 
 
-def stopped(at: int, reason: str) -> Stopped:
-    """Return why a rebalance has ended, as far as a metadata value holds it.
+def stopped(at: int, reason: coded.Reason) -> Stopped:
+    """Return why a rebalance has ended.
 
     :param at: in seconds since the epoch
     """
-    return Stopped(at, text.shown(reason)[:_REASON_LENGTH])
+    return Stopped(at, reason.code, json.dumps(reason.params))
 
 
 def current(rows: Mapping[str, Assignment]) -> dict[str, Assignment]:
@@ -102,18 +117,22 @@ class Seen:
     place: str | None
     is_under_way: bool
     failed: bool
-    obstacle: tuple[str, str] | None
+    obstacle: blockers.Why | None
 
 
 class Stop(Exception):
     """The world is not as planned, so nothing more is moved."""
+
+    def __init__(self, reason: coded.Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 # What ends by itself.
 _PASSING = (blockers.TASK, blockers.MIGRATION)
 
 
-def next_of(row: Assignment, seen: Seen) -> str:
+def next_of(server: str, row: Assignment, seen: Seen) -> str:
     """Return `DONE`, `GO` or `WAIT` for a server of the present step.
 
     The first row that fits counts:
@@ -134,21 +153,22 @@ def next_of(row: Assignment, seen: Seen) -> str:
     :raises: `Stop`, with the reason
     """
     if seen.place is None:
-        raise Stop('it is not in the Pcloud any more')
+        raise Stop(coded.Reason('server_left', server=server))
     if seen.is_under_way:
         return WAIT
     if seen.place == row.target:
         return DONE
     if seen.place != row.source:
-        raise Stop('it is on another host by now')
+        raise Stop(coded.Reason('server_elsewhere', server=server))
     if seen.failed:
-        raise Stop('its migration has failed')
+        raise Stop(coded.Reason('move_failed', server=server))
     if seen.obstacle is None:
         return GO
     rule, reason = seen.obstacle
     if rule in _PASSING:
         return WAIT
-    raise Stop(reason)
+    raise Stop(coded.Reason(
+        'server_stays', server=server, why=reason.code, **reason.params))
 
 
 def waits_for_room(ended: Collection[float], now: float) -> bool:

@@ -7,7 +7,8 @@ Rule: reference-draining-blockers
 
 from collections.abc import Collection
 import dataclasses
-import datetime
+
+from pcloud.rules import coded
 
 SOFT_DELETED, ERROR, SHELVED = 'soft_deleted', 'error', 'shelved'
 RESIZE_NOT_CONFIRMED, MIGRATION = 'resize_not_confirmed', 'migration'
@@ -20,19 +21,18 @@ NO_WORKER = 'no_worker'
 # The status of a migration that waits for a confirmation.
 _FINISHED = 'finished'
 
+# The rule that keeps a server or a drain, and the reason.
+Why = tuple[str, coded.Reason]
+
 # Nova's words for states of servers.
-_AT_REST = {
-    'soft-delete': (SOFT_DELETED, 'it is deleted, and can be restored until '
-                                  'Nova reclaims it; restore it, or delete '
-                                  'it by force'),
-    'error': (ERROR, 'it is in error; reset its state, or delete it')}
-_RESIZED = (RESIZE_NOT_CONFIRMED, 'it has been resized or migrated, which is '
-                                  'not confirmed yet; confirm or revert that')
-_MIGRATES = (MIGRATION, 'a migration of it is under way')
+_AT_REST: dict[str, Why] = {
+    'soft-delete': (SOFT_DELETED, coded.Reason('soft_deleted')),
+    'error': (ERROR, coded.Reason('error'))}
+_RESIZED = RESIZE_NOT_CONFIRMED, coded.Reason('resize_not_confirmed')
+_MIGRATES = MIGRATION, coded.Reason('migration')
 _BUILDING = 'building'
-_SHELVED = (SHELVED, 'it is shelved and keeps its place here; unshelve, '
-                     'offload or delete it')
-_LOCKED = (LOCKED, 'it is locked; unlock it')
+_SHELVED = SHELVED, coded.Reason('shelved')
+_LOCKED = LOCKED, coded.Reason('locked')
 # In any other state Nova neither migrates a server live nor cold.
 _MIGRATABLE = ('active', 'paused', 'stopped')
 
@@ -55,7 +55,7 @@ class ServerState:
     power_state: str = 'running'
 
 
-def why(server: ServerState) -> tuple[str, str] | None:
+def why(server: ServerState) -> Why | None:
     """Return the rule and the reason that keep a server on its host.
 
     The first row that fits counts:
@@ -92,25 +92,22 @@ def why(server: ServerState) -> tuple[str, str] | None:
     busy = server.task_state or (
         _BUILDING if server.vm_state == _BUILDING else None)
     if busy:
-        return TASK, f'it is busy ({busy})'
+        return TASK, coded.Reason('task', task=busy)
     if server.vm_state == 'shelved':
         return _SHELVED
     if server.locked:
         return _LOCKED
     if server.vm_state not in _MIGRATABLE:
-        return NOT_MIGRATABLE, (
-            f'no server can be moved while it is {server.vm_state}')
+        return NOT_MIGRATABLE, coded.Reason(
+            'state_not_migratable', state=server.vm_state)
     return None
 
 
-def without_worker(seen: int | None) -> tuple[str, str]:
+def without_worker(seen: int | None) -> Why:
     """Return the rule and the reason while no worker looks after drains.
 
     :param seen: when a worker has looked, in seconds since the epoch; None for
         never
     """
-    when = '' if seen is None else ' since ' + datetime.datetime.fromtimestamp(
-        seen, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
-    return NO_WORKER, (
-        f'no worker has looked{when}, so nothing is done until the operator '
-        'starts one (pcloud-manage work)')
+    return NO_WORKER, coded.Reason(
+        'no_worker', since=None if seen is None else coded.moment(seen))

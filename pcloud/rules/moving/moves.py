@@ -8,9 +8,9 @@ Rule: reference-draining-moving
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
-import datetime
 
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import draining
 
@@ -25,18 +25,13 @@ HISTORY = 24 * 3600
 # Nova's words for states of servers.
 _STOPPED = 'stopped'
 
-_NO_REQUEST = (blockers.NOT_MIGRATABLE, 'Nova does not know what it was '
-                                        'started with')
-_IS_STOPPED = (blockers.NOT_MIGRATABLE, 'it is stopped, and the drain moves '
-                                        'running servers alone')
+_NO_REQUEST = blockers.NOT_MIGRATABLE, coded.Reason('request_unknown')
+_IS_STOPPED = blockers.NOT_MIGRATABLE, coded.Reason('stopped')
 # Nova's words for the power of servers that Nova migrates live.
 _POWERED = ('running', 'paused')
-_NOT_FOR_PCLOUD = (blockers.PLACEMENT, 'it was not started for the Pcloud, so '
-                                       'Nova would move it out of the Pcloud')
-_NOT_A_TENANT = (blockers.PLACEMENT, 'its project is not one of the tenants '
-                                     'of the Pcloud any more')
-_PINNED = (blockers.PLACEMENT, 'it was started for one host alone '
-                               '(pcloud_host), so Nova finds no other host')
+_NOT_FOR_PCLOUD = blockers.PLACEMENT, coded.Reason('not_for_pcloud')
+_NOT_A_TENANT = blockers.PLACEMENT, coded.Reason('not_a_tenant')
+_PINNED = blockers.PLACEMENT, coded.Reason('pinned')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Wait:
     """
 
     rule: str
-    reason: str
+    reason: coded.Reason
     since: float
     until: float
 
@@ -75,7 +70,7 @@ def goes_live(server: blockers.ServerState) -> bool:
 def obstacle(
     server: blockers.ServerState, move: str, is_known: bool, is_inside: bool,
     is_tenant: bool, is_pinned: bool,
-) -> tuple[str, str] | None:
+) -> blockers.Why | None:
     """Return the rule and the reason that keep a server from being moved.
 
     The first row that fits counts:
@@ -109,9 +104,8 @@ def obstacle(
     if move == draining.LIVE and not goes_live(server):
         return _IS_STOPPED
     if goes_live(server) and server.power_state not in _POWERED:
-        return blockers.NOT_MIGRATABLE, (
-            f'its power state is {server.power_state}, and Nova migrates '
-            'running and paused servers alone; reboot it hard')
+        return blockers.NOT_MIGRATABLE, coded.Reason(
+            'power_not_migratable', power_state=server.power_state)
     if not is_known:
         return _NO_REQUEST
     if not is_inside:
@@ -147,23 +141,21 @@ def wait(history: Collection[Past], now: float) -> Wait | None:
              if past.arrived and past.ended > now - _PERIOD]
     if len(moved) >= _MOST:
         until = moved[_MOST - 1] + _PERIOD
-        return Wait(blockers.MIGRATION, (
-            'it was moved twice within an hour, and stays until '
-            f'{_moment(until)}'), moved[0], until)
+        return Wait(
+            blockers.MIGRATION,
+            coded.Reason('moved_often', until=coded.moment(until)),
+            moved[0], until)
     failures = _failures(latest_first)
     if not failures:
         return None
     # A clock that was ahead must not make the server wait for longer.
     last = min(failures[0].ended, now)
     until = last + min(_SHORTEST * 2 ** (len(failures) - 1), _LONGEST)
-    again = f'it is tried again after {_moment(until)}'
-    if failures[0].had_target:
-        return Wait(blockers.MIGRATION,
-                    f'its latest migration has failed; {again}', last, until)
-    return Wait(blockers.PLACEMENT, (
-        'there is capacity, but the scheduler has found no other host of the '
-        'Pcloud that is right for it (constraints, locality, placement keys, '
-        f'server group, co-location); {again}'), last, until)
+    rule, code = (
+        (blockers.MIGRATION, 'migration_failed') if failures[0].had_target
+        else (blockers.PLACEMENT, 'nova_found_no_host'))
+    return Wait(rule, coded.Reason(code, until=coded.moment(until)),
+                last, until)
 
 
 def _failures(latest_first: Collection[Past]) -> list[Past]:
@@ -174,11 +166,6 @@ def _failures(latest_first: Collection[Past]) -> list[Past]:
             break
         failures.append(past)
     return failures
-
-
-def _moment(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(
-        seconds, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
 def plan(

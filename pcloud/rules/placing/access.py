@@ -11,6 +11,8 @@ from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 
+from pcloud.rules import coded
+
 ENABLED = 'enabled'
 DISABLED = 'disabled'
 STATES = (ENABLED, DISABLED)
@@ -24,36 +26,30 @@ class Verdict:
     """
 
     allowed: bool
-    reason: str
+    reason: coded.Reason
 
     def __bool__(self) -> bool:
         return self.allowed
 
 
 # Made once: a verdict is asked for every host of the cloud.
-_NOT_A_TENANT = Verdict(False, 'it does not exist, or the project is not one '
-                               'of its tenants')
-_UNCLEAR = Verdict(False, 'what the cloud knows of it does not fit together; '
-                          'ask its operator')
-_TENANT = Verdict(True, 'the project is one of its tenants')
-_NOT_IN_PCLOUD = Verdict(False, 'the host is not in the Pcloud')
-_NOT_NAMED = Verdict(False, 'the server is for another host of the Pcloud, '
-                            'which it names')
-_SHARED = Verdict(False, 'the host is in more than one Pcloud')
-_NO_STATE = Verdict(False, 'the host has no state in the Pcloud')
-IS_DUE = Verdict(False, 'the host is closed until Placement has been told '
-                        'of a change')
-IS_LEAVING = Verdict(False, 'the host has joined for a maintenance that is '
-                            'over, and leaves the Pcloud when it is empty')
-IS_DISABLED = Verdict(False, 'the host is disabled in the Pcloud')
-IS_UNOPENED = Verdict(False, 'the state of the host was written by other '
-                             'means than Pcloud\'s; enable the host')
+_NOT_A_TENANT = Verdict(False, coded.Reason('pcloud_unknown'))
+_UNCLEAR = Verdict(False, coded.Reason('inconsistent'))
+_TENANT = Verdict(True, coded.Reason('is_tenant'))
+_NOT_IN_PCLOUD = Verdict(False, coded.Reason('host_not_in_pcloud'))
+_NOT_NAMED = Verdict(False, coded.Reason('host_not_named'))
+_SHARED = Verdict(False, coded.Reason('host_shared'))
+_NO_STATE = Verdict(False, coded.Reason('host_stateless'))
+IS_DUE = Verdict(False, coded.Reason('host_due'))
+IS_LEAVING = Verdict(False, coded.Reason('host_leaving'))
+IS_DISABLED = Verdict(False, coded.Reason('host_disabled'))
+IS_UNOPENED = Verdict(False, coded.Reason('host_unopened'))
 _BY_STATE = {
-    ENABLED: Verdict(True, 'the host is enabled in the Pcloud'),
+    ENABLED: Verdict(True, coded.Reason('host_enabled')),
     DISABLED: IS_DISABLED,
 }
-_CLOSED = Verdict(False, 'the host is kept for Pclouds')
-_PUBLIC = Verdict(True, 'the host is open to everybody')
+_CLOSED = Verdict(False, coded.Reason('host_kept'))
+_PUBLIC = Verdict(True, coded.Reason('host_public'))
 
 
 @dataclasses.dataclass(frozen=True)

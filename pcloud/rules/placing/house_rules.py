@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import dataclasses
 
 from pcloud import exception
+from pcloud.rules import coded
 from pcloud.rules import forms
 from pcloud.rules.placing import access
 from pcloud.rules.placing import hints as hint_rules
@@ -95,27 +96,26 @@ def check_image(pcloud: access.Pcloud, image: str | None) -> None:
     _check(pcloud, against_image(pcloud.images, image))
 
 
-def _check(pcloud: access.Pcloud, reason: str | None) -> None:
+def _check(pcloud: access.Pcloud, reason: coded.Reason | None) -> None:
     if reason is not None:
         raise exception.HouseRuleBroken(pcloud=pcloud.id, reason=reason)
 
 
 def against_flavor(
     flavors: Collection[str] | None, flavor: str,
-) -> str | None:
+) -> coded.Reason | None:
     """Return why a Pcloud does not take a flavor, None when it does.
 
     :param flavors: the ids of the flavors that the Pcloud takes, None for all
     """
     if flavors is None or flavor in flavors:
         return None
-    return (f"its owner does not allow flavor '{flavor}' there, but "
-            f"{_some(flavors, 'flavor')}")
+    return coded.Reason('flavor_not_allowed', flavor=flavor, **_some(flavors))
 
 
 def against_image(
     images: Collection[str] | None, image: str | None,
-) -> str | None:
+) -> coded.Reason | None:
     """Return why a Pcloud does not take an image, None when it does.
 
     =================  ==================  =======
@@ -133,19 +133,15 @@ def against_image(
     """
     if images is None or image is None or image in images:
         return None
-    wrong = (f"image '{image}'" if image else
-             'a volume of which Nova does not know the image')
-    return (f'its owner does not allow {wrong} there, but '
-            f"{_some(images, 'image')}")
+    if not image:
+        return coded.Reason('volume_not_allowed', **_some(images))
+    return coded.Reason('image_not_allowed', image=image, **_some(images))
 
 
-def _some(ids: Collection[str], what: str) -> str:
-    """Return what is allowed, in words."""
-    if not ids:
-        return f'no {what} at all'
-    shown = ', '.join(sorted(ids)[:_SHOWN])
-    more = '' if len(ids) <= _SHOWN else f' and {len(ids) - _SHOWN} more'
-    return f'only {shown}{more}'
+def _some(ids: Collection[str]) -> dict[str, str | int | None]:
+    """Return the params of what is allowed, as far as it is shown."""
+    return {'allowed': ', '.join(sorted(ids)[:_SHOWN]),
+            'more': max(0, len(ids) - _SHOWN)}
 
 
 def narrowed(pcloud: access.Pcloud, asked: Asked) -> access.Pcloud:

@@ -20,7 +20,8 @@ class Reason:
     :ivar text: for administrators; the same text for all hosts with the same
         problem, so the hosts can be counted
     :ivar tenant_text: for the project of the request: the text names no host,
-        no rack, and no value set by an administrator or another project
+        no rack, and no value set by an administrator or another project; a
+        `coded.Reason` where the filter may be asked for the owner of a Pcloud
     :ivar detail: for administrators, the figures of this host; '' for no
         detail
     """

@@ -13,6 +13,7 @@ import random
 from nova import objects
 from nova.scheduler import host_manager
 
+from pcloud.rules import coded
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import reasons
 from pcloud.scheduler import affinity_scores
@@ -80,7 +81,7 @@ def _reason(
     return reasons.Reason(
         'its system score exceeds none of the thresholds, which are from '
         f'{first:g} to {last:g}',
-        'the placement keys of administrators keep the server away from it',
+        coded.Reason('keys_keep_away'),
         ': '.join(filter(None, (
             f'its score is {float(score):g}',
             ', '.join(f'{affinity.in_words(name)} {float(added):g}'

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from nova.scheduler import host_manager
 
 from pcloud import exception
 from pcloud.objects.placing import machine_constraints
+from pcloud.rules import coded
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import machines
 from pcloud.rules.placing import reasons
@@ -177,15 +179,18 @@ def _turns(
 def _reason(
     unmet: Sequence[constraints.Setting], machine: machines.Machine,
 ) -> reasons.Reason:
-    text = 'it does not meet the machine constraints '
     return reasons.Reason(
-        text + ', '.join(f'{setting} ({setting.source})' for setting in unmet),
+        _unmet(f'{setting} ({setting.source})' for setting in unmet),
         # The owner of the host's Pcloud reads this text.
-        text + ', '.join(
+        _unmet(
             machine_constraints.shown(setting, machine_constraints.OWNER_SEES)
             for setting in unmet),
         ', '.join(filter(None, (
             _has(setting.key, machine) for setting in unmet))))
+
+
+def _unmet(shown: Iterable[str]) -> coded.Reason:
+    return coded.Reason('constraints_unmet', constraints=', '.join(shown))
 
 
 def _has(key: str, machine: machines.Machine) -> str:

@@ -10,6 +10,7 @@ from nova import objects
 from nova.scheduler import host_manager
 from oslo_config import cfg
 
+from pcloud.rules import coded
 from pcloud.rules.placing import free_memory
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
@@ -80,6 +81,6 @@ def _reason(
     host_state: host_manager.HostState, spec: objects.RequestSpec,
 ) -> reasons.Reason:
     return reasons.open_to_all(
-        f'its free memory is not more than the {spec.memory_mb} MiB of the '
-        f'server and the {CONF.pcloud.free_memory_overhead_mb} MiB that stay '
-        'free', f'{host_state.free_ram_mb} MiB of memory are free')
+        coded.Reason('memory_kept_free', memory_mb=spec.memory_mb,
+                     kept_mb=CONF.pcloud.free_memory_overhead_mb),
+        f'{host_state.free_ram_mb} MiB of memory are free')

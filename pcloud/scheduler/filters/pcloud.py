@@ -16,6 +16,7 @@ from oslo_log import log as logging
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud.objects.placing import usable_pclouds
+from pcloud.rules import coded
 from pcloud.rules.placing import access
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
@@ -24,7 +25,7 @@ from pcloud.scheduler import request
 
 LOG = logging.getLogger(__name__)
 
-_FULL = 'servers of the group are there, or may be soon'
+_FULL = coded.Reason('group_is_there')
 
 
 class PcloudFilter(base.ListFilter):

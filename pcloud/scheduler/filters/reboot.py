@@ -12,6 +12,7 @@ from nova.scheduler import host_manager
 from oslo_config import cfg
 
 from pcloud import exception
+from pcloud.rules import coded
 from pcloud.rules.placing import attributes
 from pcloud.rules.placing import reasons
 from pcloud.scheduler.filters import base
@@ -69,7 +70,7 @@ class RebootFilter(base.ListFilter):
         days = CONF.pcloud.reboot_filter_days
         moment, span = host_attributes.now(), datetime.timedelta(days=days)
         return [
-            reasons.open_to_all(f'it is rebooted within {days} days',
+            reasons.open_to_all(coded.Reason('rebooted_soon', days=days),
                                 f'at {date:%Y-%m-%dT%H:%M:%SZ}')
             if attributes.reboots_within(date, moment, span) else None
             for date in _dates(host_states, spec)]

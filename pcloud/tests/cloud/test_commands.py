@@ -90,8 +90,8 @@ class OpenstackTest(CommandsTest):
         self.refused('tenant', f'openstack pcloud show {pcloud}',
                      'No Pcloud that you can see')
         self.done('owner', f'openstack pcloud tenant add shop {tenant}')
-        self.assertIn({'Project ID': tenant},
-                      self.read('owner', 'pcloud tenant list shop'))
+        self.assertIn(tenant, [row['Project ID'] for row in self.read(
+            'owner', 'pcloud tenant list shop')])
         self.done('tenant', f'openstack pcloud show {pcloud}')
         self.refused('tenant', f'openstack pcloud host list {pcloud}',
                      'Only the owner')

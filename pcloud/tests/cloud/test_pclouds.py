@@ -93,8 +93,15 @@ class PcloudsTest(base.CloudTest):
         self.call(400, 'owner', 'PUT', f'{tenants}/{uuid.uuid4().hex}')
         for _ in range(2):
             self.call(204, 'owner', 'PUT', f'{tenants}/{tenant}')
-        self.assertEqual({'tenants': sorted([owner, tenant])},
-                         self.call(200, 'owner', 'GET', tenants))
+        listed = self.call(200, 'owner', 'GET', tenants)['tenants']
+        self.assertEqual(sorted([owner, tenant]),
+                         [each['id'] for each in listed])
+        for each in listed:
+            self.assertEqual({'tenant': each}, self.call(
+                201, 'owner', 'POST', tenants,
+                {'tenant': {'name': each['name']}}))
+        self.call(404, 'owner', 'POST', tenants,
+                  {'tenant': {'name': uuid.uuid4().hex}})
         shown = {'id': pcloud.id, 'name': 'shared', 'owner': owner}
         self.assertEqual({'pcloud': shown},
                          self.call(200, 'tenant', 'GET', one))

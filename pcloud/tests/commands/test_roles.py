@@ -199,7 +199,9 @@ class RolesTest(base.SharedSandboxTest):
             self._json('bob', 'pcloud list'))
         self.assertEqual([], self._json('carol', 'pcloud list'))
         self.assertEqual(
-            [{'Project ID': each} for each in shop['tenants']],
+            sorted([{'Project ID': self.ids[each], 'Name': each}
+                    for each in ('alice', 'bob')],
+                   key=lambda row: row['Project ID']),
             self._json('alice', 'pcloud tenant list shop'))
         self.assertEqual(
             {'project_id': self.ids['alice'], 'units_limit': 10,

@@ -36,6 +36,7 @@ from pcloud.tests.support import cloud_state
 from pcloud.tests.support import databases
 from pcloud.tests.support import driver
 from pcloud.tests.support import economies
+from pcloud.tests.support import explained
 from pcloud.worker import passes
 from pcloud_sandbox.configuration import paste
 
@@ -70,10 +71,20 @@ class Client(client.TestOpenStackClient):
 
     def call(self, method: str, path: str, body: dict | None = None,
              **options):
-        """Return the response to a call, whatever the status."""
+        """Return the response to a call, whatever the status.
+
+        :raises AssertionError: for a reason without its code and params
+        """
         if body is not None:
             options['body'] = json.dumps(body)
-        return self.api_request(path.lstrip('/'), method=method, **options)
+        response = self.api_request(
+            path.lstrip('/'), method=method, **options)
+        kind = response.headers.get('Content-Type', '')
+        # Nova says so of answers without a body, too.
+        if response.content and kind.startswith('application/json'):
+            for fault in explained.faults(response.json()):
+                raise AssertionError(f'{method} {path}: {fault}')
+        return response
 
     def get_json(self, path: str) -> dict:
         """Return the body of a GET that has to succeed."""

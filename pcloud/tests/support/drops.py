@@ -30,6 +30,7 @@ import pymysql
 import sqlalchemy as sa
 
 from pcloud.tests.support import databases
+from pcloud.tests.support import outages
 
 PLACEMENT, RPC = 'Placement', 'RPC'
 NOTIFICATIONS, KEYSTONE = 'notifications', 'Keystone'
@@ -294,29 +295,16 @@ class Outgoing(fixtures.Fixture):
             self._met.waited if self._is_watched() else 0)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Project:
-    """Keystone's answer about a project; Keystone knows every project."""
-
-    id: str
-    status_code = 200
-
-    def json(self) -> dict:
-        """Return the body."""
-        return {'project': {'id': self.id, 'domain_id': 'default'},
-                'domain': {'id': self.id}}
-
-
 class _Keystone:
     def __init__(self, pass_: Callable) -> None:
         self._pass = pass_
 
-    def get(self, url: str) -> _Project:
-        """Return Keystone's answer about a project."""
+    def get(self, url: str) -> object:
+        """Return Keystone's answer about a project, or about a name."""
         return self._pass(
             Point(KEYSTONE, f'GET {url}', (When.BEFORE,)),
             ks_exc.ConnectFailure(f'GET {url} was lost'),
-            lambda: _Project(url.rsplit('/', 1)[1]))
+            lambda: outages.about(url))
 
 
 def _one_by_one(context, cell_mappings, timeout, function, *args, **kwargs):

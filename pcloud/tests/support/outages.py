@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import threading
 from urllib import parse
 
@@ -139,9 +140,9 @@ class Keystone(fixtures.Fixture):
         self.useFixture(fixtures.MockPatchObject(
             utils, 'get_ksa_adapter', adapter))
 
-    def get(self, url: str) -> _Project:
-        """Return Keystone's answer about a project."""
-        return _Project(url.rsplit('/', 1)[1])
+    def get(self, url: str) -> _Project | _List:
+        """Return Keystone's answer about a project, or about a name."""
+        return about(url)
 
 
 class SmallKeystone(Keystone):
@@ -171,6 +172,67 @@ class _Project:
         """Return the body."""
         return {'project': {'id': self.id, 'domain_id': 'default'},
                 'domain': {'id': self.id}}
+
+
+def about(url: str) -> _Project | _List:
+    """Return the answer of a Keystone that knows every project.
+
+    Of projects with a name there is one in each domain; a list of all is cut.
+    """
+    address = parse.urlsplit(url)
+    wanted = dict(parse.parse_qsl(address.query))
+    if address.path not in ('/projects', '/domains'):
+        return _Project(url.rsplit('/', 1)[1])
+    return _List(address.path[1:], [{
+        'id': named(wanted['name']), 'name': wanted['name'],
+        'domain_id': wanted.get('domain_id')}] if 'name' in wanted else [])
+
+
+def named(name: str) -> str:
+    """Return the id of the project with a name, whatever the domain."""
+    return hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()
+
+
+class NamingKeystone(Keystone):
+    """Keystone knows projects and domains by their names.
+
+    :ivar projects: ``(domain, name) -> id``
+    :ivar domains: ``name -> id``
+    :ivar status: the status of all answers
+    :ivar asked: the URLs that Keystone was asked for
+    :ivar page: the number of records in a page
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.projects: dict[tuple[str, str], str] = {}
+        self.domains: dict[str, str] = {}
+        self.status = 200
+        self.asked: list[str] = []
+        self.page = 1000
+
+    def get(self, url):
+        """Return Keystone's answer; letter case of names does not count."""
+        self.asked.append(url)
+        address = parse.urlsplit(url)
+        if address.path.count('/') == 2:
+            return about(url)
+        wanted = dict(parse.parse_qsl(address.query))
+        start = int(wanted.pop('marker', 0))
+        wanted.pop('limit')
+        records = [
+            {'id': its, 'name': name, 'domain_id': domain}
+            for (domain, name), its in self.projects.items()
+        ] if address.path == '/projects' else [
+            {'id': its, 'name': name} for name, its in self.domains.items()]
+        found = [record for record in records if all(
+            str(record.get(name)).casefold() == value.casefold()
+            for name, value in wanted.items())]
+        end = start + self.page
+        return _List(
+            address.path[1:], found[start:end], None if end >= len(found) else
+            f'{address.path}?' + parse.urlencode(
+                {**wanted, 'limit': self.page, 'marker': end}), self.status)
 
 
 class ListingKeystone(SmallKeystone):
@@ -213,7 +275,7 @@ class _List:
 
     name: str
     records: list[dict]
-    following: str | None
+    following: str | None = None
     status_code: int = 200
 
     def json(self) -> dict:

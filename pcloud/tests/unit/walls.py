@@ -55,7 +55,8 @@ ROOMS = {
         'exception text', '',
         'looks moving ratios turns',
         'host_resources placing record',
-        'capacity consumers forms units'),
+        'capacity consumers forms units',
+        'coded'),
     'rules/placing': _room(
         '', '',
         'machines',
@@ -263,7 +264,7 @@ ROOMS = {
         '', '',
         'host_flavors hosts',
         'blockers maintenance pclouds scoped_policies',
-        'times'),
+        'reasons times'),
     'client': _room(
         'exception rules text',
         'keystoneauth1 requests novaclient cliff osc_lib openstack '

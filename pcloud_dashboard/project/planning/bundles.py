@@ -91,7 +91,7 @@ def answer(simulation: plan_resources.Simulation,
         [(host, ', '.join(by_host[host]))
          for host in sorted(by_host, key=shown.natural)],
         list(map(_short, simulation.binding)),
-        list(simulation.not_explained))
+        [each.text for each in simulation.not_explained])
 
 
 def _text(simulation: plan_resources.Simulation) -> str:

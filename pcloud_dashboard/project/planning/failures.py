@@ -58,7 +58,7 @@ def answer(rehearsal: plan_resources.Rehearsal, lose: str,
         sorted(map(_loss, rehearsal.losses),
                key=lambda loss: shown.natural(loss.name)),
         [*(_refused(each, names) for each in rehearsal.refused_servers),
-         *rehearsal.not_explained])
+         *(each.text for each in rehearsal.not_explained)])
 
 
 def _sentences(

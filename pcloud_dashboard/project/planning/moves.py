@@ -106,7 +106,7 @@ def plan(rebalance: plan_resources.Rebalance,
          for place in places],
         rebalance.valid_for,
         [*(_pinned(pin, names) for pin in rebalance.pinned),
-         *rebalance.not_explained],
+         *(each.text for each in rebalance.not_explained)],
         [move(each['step'], each) for each in rebalance.under_way],
         _('An earlier plan ended before its end: %s')
         % rebalance.stopped['reason'] if rebalance.stopped else None)

@@ -130,8 +130,8 @@ def _sentences(
     for pin in found.pinned:
         yield (f"{pin['server']} stays on {pin['host']}: {pin['rule']}: "
                f"{pin['reason']}")
-    for reason in found.not_explained:
-        yield f'Not known: {reason}'
+    for each in found.not_explained:
+        yield f'Not known: {each.text}'
     if found.under_way and not is_applied:
         yield (f'{text.counted(len(found.under_way), "server", "servers")} '
                'of an earlier rebalance still to be moved.')

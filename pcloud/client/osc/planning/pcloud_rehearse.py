@@ -58,7 +58,7 @@ class RehearsePcloud(common.ShowOne):
             ('more', found.more, display.more_hosts),
             ('refused_servers', found.refused_servers,
              display.refused_servers),
-            ('not_explained', found.not_explained, display.lines))
+            ('not_explained', found.not_explained, display.not_explained))
         return ([name for name, *_ in members],
                 [common.Readable(value, human) for _, value, human in members])
 

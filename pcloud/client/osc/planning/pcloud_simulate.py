@@ -85,7 +85,7 @@ def _shown(
          display.lines),
         ('binding', found.binding, display.binding),
         ('more', found.more, display.more_hosts),
-        ('not_explained', found.not_explained, display.lines))
+        ('not_explained', found.not_explained, display.not_explained))
     return ([name for name, *_ in members],
             [common.Readable(value, human) for _, value, human in members])
 

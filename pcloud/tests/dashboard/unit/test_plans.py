@@ -166,8 +166,9 @@ class MovesTest(unittest.TestCase):
         self.assertEqual('a host that has left', found.left[0].target)
 
     def test_servers_that_stay(self):
+        more = plan_resources.NotExplained('More.', 'in_words', {})
         found = moves.plan(rebalance(pinned=(
             {'server': SERVER, 'host': 'a', 'rule': 'locked',
-             'reason': 'it is locked'},), not_explained=('More.',)), {})
+             'reason': 'it is locked'},), not_explained=(more,)), {})
         self.assertEqual(['c1d9e4b6 stays on a: it is locked', 'More.'],
                          found.pinned)

@@ -10,6 +10,7 @@ from oslo_utils.fixture import uuidsentinel as uuids
 
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
+from pcloud.tests.support import explained
 from pcloud.tests.support import shared_cloud
 
 HOSTS = {'node-1': 'az1', 'node-2': 'az2', 'node-3': 'az1'}
@@ -268,8 +269,8 @@ class ExplainTest(shared_cloud.SharedCloudTestCase):
         self.make_flavor('capable', memory_mb=512, extra_specs={
             'capabilities:hypervisor_type': 'none such'})
         found = self.explain('capable')
-        self.assertEqual(['ComputeCapabilitiesFilter'],
-                         found['not_explained'])
+        self.assertEqual(['ComputeCapabilitiesFilter gives no reason'],
+                         explained.words(found['not_explained']))
         self.assertEqual([('ComputeCapabilitiesFilter',
                            'its reason is not known')],
                          self.in_the_way(found, 'web'))

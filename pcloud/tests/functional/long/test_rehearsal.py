@@ -14,6 +14,7 @@ from pcloud.planning.programs import solvers
 from pcloud.tests.functional.quick import test_simulate
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
+from pcloud.tests.support import explained
 
 
 class RehearsalTestCase(test_simulate.SimulateTestCase):
@@ -61,12 +62,15 @@ class RehearsalTest(RehearsalTestCase):
              ('web', 1, True, (0, 0))], self.told(found))
         self.assertEqual(
             (2, 3, True, {'least': 2, 'most': 2}, {'host': 'db', 'servers': 1},
-             [], ['whether hosts of host flavor gpu take the servers, '
-                  'and whether fewer are enough, for none is free now']),
+             []),
             tuple(found[name] for name in (
                 'survives', 'of', 'exact', 'bounds', 'worst',
-                'refused_servers',
-                'not_explained')))
+                'refused_servers')))
+        self.assertEqual([{
+            'text': 'whether hosts of host flavor gpu take the servers, '
+                    'and whether fewer are enough, for none is free now',
+            'code': 'host_flavor_taken', 'params': {'host_flavor': 'gpu'}}],
+            found['not_explained'])
         self.assertEqual([
             {'host_flavor': 'big', 'hosts': 1, 'units': 7, 'free': 1,
              'quota_short_by': 3},
@@ -149,7 +153,7 @@ class RehearsalTest(RehearsalTestCase):
         self.assertEqual((0, 1, False, {'least': 0, 'most': 1}, None), tuple(
             found[name] for name in (
                 'survives', 'of', 'exact', 'bounds', 'worst')))
-        self.assertIn('db', found['not_explained'][0])
+        self.assertEqual({'host': 'db'}, found['not_explained'][0]['params'])
 
     def test_an_empty_pcloud_and_a_single_host(self):
         found = self.ask()
@@ -216,7 +220,7 @@ class RehearsalTest(RehearsalTestCase):
             self.told(found))
         self.assertEqual((1, False, {'least': 1, 'most': 2}), tuple(
             found[name] for name in ('survives', 'exact', 'bounds')))
-        self.assertIn(word, found['not_explained'][0])
+        self.assertIn(word, found['not_explained'][0]['text'])
 
     def test_sticky_keys_are_not_known(self):
         """Servers that are on a host with such keys take them along."""
@@ -234,7 +238,7 @@ class RehearsalTest(RehearsalTestCase):
         self.assertEqual([('db', 0, True, (0, 0)), ('web', 1, None, (0, 1))],
                          self.told(found))
         self.assertEqual(['1 server has placement keys of a host'],
-                         found['not_explained'])
+                         explained.words(found['not_explained']))
 
     def test_what_a_flavor_asks_for_is_not_known(self):
         self.add('web')
@@ -244,8 +248,10 @@ class RehearsalTest(RehearsalTestCase):
         found = self.ask()
         self.assertEqual([('db', 0, True, (0, 0)), ('web', 1, None, (0, 1))],
                          self.told(found))
-        self.assertThat(found['not_explained'][0], matchers.MatchesRegex(
-            'flavor odd .* co-location'))
+        self.assertEqual(
+            [('flavor_unplanned', {'flavor': 'odd', 'doubt': 'colocation'})],
+            [(each['code'], each['params'])
+             for each in found['not_explained']])
 
     def test_flavors_of_other_tenants_are_not_named(self):
         self.alice.call_json('PUT', f'{self.path}/tenants/{base.BOB}')
@@ -254,7 +260,8 @@ class RehearsalTest(RehearsalTestCase):
         self.start_on('web', 'odd', user=self.bob)
         self.add('db')
         told = self.ask()['not_explained']
-        self.assertThat(told[0], matchers.StartsWith('a flavor of another'))
+        self.assertThat(told[0]['text'],
+                        matchers.StartsWith('a flavor of another'))
         moves = self.alice.get_json(
             f'{self.path}/rebalance?goal=free_hosts&move=any')['rebalance']
         self.assertIn('its flavor has a rule', str(moves['pinned']))

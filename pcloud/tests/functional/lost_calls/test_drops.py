@@ -118,6 +118,8 @@ STATES = [
 ]
 TENANTS = [
     Case(alice('PUT', f'/os-pclouds/{{mine}}/tenants/{"d" * 32}')),
+    Case(alice('POST', '/os-pclouds/{mine}/tenants',
+               tenant={'name': 'film'})),
     Case(alice('DELETE', f'/os-pclouds/{{mine}}/tenants/{base.BOB}')),
 ]
 HOST_FLAVORS = [

@@ -75,6 +75,8 @@ CALLS = {
         alice('DELETE', f'{PCLOUD}/rebalance'),
         alice('PUT', f'{PCLOUD}/tenants/{OTHER}'),
         alice('DELETE', f'{PCLOUD}/tenants/{base.BOB}')],
+    'Add a tenant by name': [
+        alice('POST', f'{PCLOUD}/tenants', tenant={'name': 'film'})],
     'Add a host': [
         alice('POST', HOSTS, host={'name': 'db', 'host_flavor': 'gpu'}),
         alice('POST', HOSTS, host={'name': 'db', 'constraints': 'cpu=1'}),
@@ -120,7 +122,7 @@ BEFORE = {'Enable a host that is closed':
           alice('PUT', PCLOUD, pcloud={'cpu_allocation_ratio': 4})}
 
 # What else than a host's size and state tells of a cell that is silent.
-_REASONS = {'in_the_way', 'changes', 'reason', 'available',
+_REASONS = {'in_the_way', 'changes', 'reason', 'code', 'params', 'available',
             'exact', 'placed', 'binding', 'enable', 'more', 'bounds',
             'not_explained', 'moves', 'steps', 'frees', 'pinned', 'valid_for'}
 _UNKNOWN = (None, 0, 'down', 'unknown')

@@ -12,6 +12,7 @@ import re
 
 from pcloud.api import routes
 from pcloud.tests.support import base
+from pcloud.tests.support import outages
 
 FOLDER = pathlib.Path(__file__).parents[4] / 'doc' / 'api_samples'
 UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -144,7 +145,14 @@ class ApiSamplesTest(base.PcloudTestCase):
         path = f'/os-pclouds/{pcloud}'
         self._sample('tenants/add', self.alice, 'PUT',
                      f'{path}/tenants/{base.BOB}')
-        self._sample('tenants/list', self.alice, 'GET', f'{path}/tenants')
+        keystone = outages.NamingKeystone()
+        keystone.projects = {('default', 'render'): base.ALICE,
+                             ('default', 'film'): base.BOB}
+        with keystone:
+            self._sample('tenants/add-named', self.alice, 'POST',
+                         f'{path}/tenants', {'tenant': {
+                             'name': 'film', 'domain': 'default'}})
+            self._sample('tenants/list', self.alice, 'GET', f'{path}/tenants')
         self._sample('pclouds/list', self.alice, 'GET', '/os-pclouds')
         self._sample('pclouds/list-detail', self.alice, 'GET',
                      '/os-pclouds?detail=1')

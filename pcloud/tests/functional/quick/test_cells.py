@@ -341,7 +341,8 @@ class HostsTest(CellsTestCase):
                          (alive['fits'], alive['in_the_way']))
         self.assertGreater(alive['fits'], 0)
         self.assertEqual(
-            (0, [{'rule': 'status', 'reason': 'it is down'}]),
+            (0, [{'rule': 'status', 'reason': 'it is down',
+                  'code': 'host_down', 'params': {}}]),
             (dead['fits'], dead['in_the_way']))
         room = self.alice.get_json(
             f'/os-pcloud-room?flavor={flavor}&pcloud={self.pcloud}&count=99')
@@ -355,7 +356,7 @@ class HostsTest(CellsTestCase):
             self.assertEqual(told, (found['fits'], found['exact']))
             self.assertEqual({'least': alive['fits'], 'most': count},
                              found['bounds'])
-        self.assertIn(dead['name'], found['not_explained'][0])
+        self.assertIn(dead['name'], found['not_explained'][0]['text'])
         # The servers of the dead cell are not known, nor whether its hosts
         # take servers.
         for lose in ('host', 'rack'):
@@ -396,7 +397,7 @@ class HostsTest(CellsTestCase):
         self.outage()
         moves, frees, unknown = planned()
         self.assertEqual((right, ['free']), (moves, frees))
-        self.assertIn('dead', unknown[0])
+        self.assertEqual({'host': 'dead'}, unknown[0]['params'])
 
 
 class StaleServiceTest(CellsTestCase):

@@ -62,8 +62,8 @@ class DrainingTestCase(shared_cloud.SharedCloudTestCase):
                    if each['name'] == name)
         self.assertEqual(drain, listed)
         for blocker in drain['blockers']:
-            self.assertEqual({'server', 'rule', 'reason', 'since'},
-                             set(blocker))
+            self.assertEqual({'server', 'rule', 'reason', 'code', 'params',
+                              'since'}, set(blocker))
             self.assertIn(blocker['server'], drain['remaining'])
             self.assertIsNotNone(blocker['since'])
             self.assertNotIn('node-', blocker['reason'])

@@ -16,6 +16,7 @@ from pcloud.planning import host_states
 from pcloud.planning.programs import solvers
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
+from pcloud.tests.support import explained
 from pcloud.tests.support import shared_cloud
 HOSTS = {f'node-{number}': f'az{number % 2 + 1}' for number in range(1, 5)}
 
@@ -183,7 +184,7 @@ class SimulateTest(SimulateTestCase):
             found['bounds'], self.hosts_to_add(found)))
         self.assertIn('whether hosts of host flavor gpu take the servers, '
                       'and whether fewer are enough, for none is free now',
-                      found['not_explained'])
+                      explained.words(found['not_explained']))
 
     def hosts_to_add(self, found):
         return [(each['host_flavor'], each['hosts'])
@@ -273,7 +274,7 @@ class SimulateTest(SimulateTestCase):
         found = self.ask(('s', 1), ('odd', 1))
         self.assertEqual((False, False, 0), (
             found['fits'], found['exact'], found['bounds']['least']))
-        text, = found['not_explained']
+        text, = explained.words(found['not_explained'])
         self.assertIn('flavor odd', text)
         self.assertIn(word, text)
         # That there is no capacity is a proof all the same.
@@ -286,7 +287,7 @@ class SimulateTest(SimulateTestCase):
         self.add('web')
         found = self.ask(('s', 1))
         self.assertEqual((False, False), (found['fits'], found['exact']))
-        self.assertIn('NumInstancesFilter', found['not_explained'][0])
+        self.assertIn('NumInstancesFilter', found['not_explained'][0]['text'])
 
     def test_a_filter_that_fails_is_no_proof(self):
         self.flags(enabled_filters=['PcloudFilter', 'ComputeFilter',
@@ -317,7 +318,7 @@ class SimulateTest(SimulateTestCase):
         self.assertEqual(
             (False, False, {'least': 0, 'most': 1}),
             tuple(found[name] for name in ('fits', 'exact', 'bounds')))
-        self.assertIn('web', found['not_explained'][0])
+        self.assertEqual({'host': 'web'}, found['not_explained'][0]['params'])
 
     def test_what_one_server_may_have(self):
         """A provider may give a resource in smaller parts than asked for."""
@@ -391,6 +392,7 @@ class SimulateTest(SimulateTestCase):
         self.assertIn('not one of its tenants', told['refused'])
         self.assertEqual({
             'fits': False, 'refused': told['refused'], 'exact': True,
+            'code': 'owner_not_a_tenant', 'params': {},
             'placed': [], 'binding': [], 'enable': [], 'more': [],
             'bounds': {'least': 0, 'most': 0}, 'not_explained': []},
             self.ask(('s', 1)))

@@ -2,6 +2,10 @@
 
 """Tenants, quota and changes to a Pcloud."""
 
+from unittest import mock
+
+from pcloud.api import enforcer
+from pcloud.api.policies import others as policies
 from pcloud.tests.functional.quick import test_api
 from pcloud.tests.support import base
 from pcloud.tests.support import outages
@@ -15,7 +19,8 @@ class TenantTest(test_api.ApiTestCase):
         self.path = f'/os-pclouds/{self.pcloud}/tenants'
 
     def _tenants(self):
-        return self.check(200, self.alice, 'GET', self.path)['tenants']
+        return [each['id'] for each in self.check(
+            200, self.alice, 'GET', self.path)['tenants']]
 
     def test_life(self):
         self.assertEqual([base.ALICE], self._tenants())
@@ -48,6 +53,145 @@ class TenantTest(test_api.ApiTestCase):
         self.check(403, self.bob, 'PUT', f'{self.path}/{base.CAROL}')
         self.check(403, self.bob, 'GET', self.path)
         self.check(403, self.bob, 'DELETE', f'{self.path}/{base.ALICE}')
+
+
+class NamedTenantTest(test_api.ApiTestCase):
+    """Alice's project is in the domain that Nova takes without another."""
+
+    film, farm, abroad = 'd' * 32, 'e' * 32, 'f' * 32
+
+    def furnish(self):
+        super().furnish()
+        self.pcloud = self.make_pcloud(self.alice)
+        self.path = f'/os-pclouds/{self.pcloud}/tenants'
+
+    def setUp(self):
+        super().setUp()
+        self.keystone = self.useFixture(outages.NamingKeystone())
+        self.keystone.projects = {
+            ('default', 'render'): base.ALICE, ('default', 'film'): self.film,
+            ('default', 'Film'): self.farm, ('d2', 'film'): self.abroad}
+        self.keystone.domains = {'Default': 'default', 'Studio': 'd2'}
+
+    def _add(self, code, name, user=None, **domain):
+        self.keystone.asked.clear()
+        return self.check(code, user or self.alice, 'POST', self.path,
+                          {'tenant': {'name': name, **domain}})
+
+    def _shown(self, user=None):
+        self.keystone.asked.clear()
+        return {each['id']: each['name'] for each in self.check(
+            200, user or self.alice, 'GET', self.path)['tenants']}
+
+    def test_life(self):
+        for domain in ({}, {'domain': 'default'}):
+            made = self._add(201, 'film', **domain)
+            self.assertEqual(
+                {'tenant': {'id': self.film, 'name': 'film'}}, made)
+            self.assertEqual(
+                ['/projects?domain_id=default&name=film&limit=1000'],
+                self.keystone.asked)
+        made = self.aggregate(f'Pcloud:{self.pcloud}').metadata
+        self.check(204, self.alice, 'PUT', f'{self.path}/{self.film}')
+        self._add(201, 'film')
+        self.assertEqual(
+            made, self.aggregate(f'Pcloud:{self.pcloud}').metadata)
+        self.assertEqual({base.ALICE: 'render', self.film: 'film'},
+                         self._shown())
+        self.assertEqual(['/projects?domain_id=default&limit=1000'],
+                         self.keystone.asked)
+        self.check(204, self.alice, 'DELETE', f'{self.path}/{self.film}')
+        self.assertEqual({base.ALICE: 'render'}, self._shown())
+
+    def test_letter_case(self):
+        self.assertEqual(self.farm, self._add(201, 'Film')['tenant']['id'])
+        self._add(404, 'FILM')
+
+    def test_odd_names(self):
+        for name in ('a&name=film', 'a b+c', '100%', '../x?', 'Ünï ☃', '#'):
+            self.keystone.projects['default', name] = self.farm
+            self.assertEqual(name, self._add(201, name)['tenant']['name'])
+        before = self.dump()
+        for name in ('', ' ', 'x' * 65, 'a\nb', 7, None, '\U0001f600'):
+            self._add(400, name)
+        for body in ({}, {'tenant': {}}, {'tenant': {'domain': 'default'}},
+                     {'tenant': {'name': 'film', 'id': self.film}},
+                     {'tenant': {'name': 'film', 'domain': None}}):
+            self.check(400, self.alice, 'POST', self.path, body)
+        # The key would mean something else.
+        self.keystone.projects['default', 'odd'] = 'owner'
+        self._add(400, 'odd')
+        self.assertEqual(before, self.dump())
+
+    def test_nobody_learns_what_may_not_be_found(self):
+        """Names abroad, domains that are none: one answer, nothing asked."""
+        before = self.dump()
+        answers = set()
+        for name, domain in (('film', 'd2'), ('none', 'd2'),
+                             ('film', 'Studio'), ('film', 'none')):
+            answers.add(self._add(404, name, domain=domain)
+                        .replace(name, 'N').replace(domain, 'D'))
+            self.assertEqual([], self.keystone.asked)
+        self.assertEqual(1, len(answers))
+        self.assertIn("No project named 'N' can be found in domain 'D'",
+                      answers.pop())
+        self._add(404, 'none')
+        self.assertEqual(before, self.dump())
+
+    def test_administrators_find_names_anywhere(self):
+        self._add(404, 'none', self.admin, domain='Studio')
+        calls = len(self.keystone.asked)
+        self._add(404, 'none', self.admin, domain='none')
+        self.assertEqual(calls, len(self.keystone.asked))
+        for domain in ('Studio', 'd2'):
+            self.assertEqual(self.abroad, self._add(
+                201, 'film', self.admin, domain=domain)['tenant']['id'])
+        self.assertEqual({base.ALICE: 'render', self.abroad: 'film'},
+                         self._shown(self.admin))
+        # The owner has not been told the name.
+        self.assertEqual({base.ALICE: 'render', self.abroad: None},
+                         self._shown())
+
+    def test_an_operator_lets_names_be_found(self):
+        allow = enforcer.Enforcer.allow
+        with mock.patch.object(
+                enforcer.Enforcer, 'allow', lambda each, context, rule, *more:
+                rule == policies.TENANTS_FIND_ANYWHERE or
+                allow(each, context, rule, *more)):
+            self._add(201, 'film', domain='Studio')
+            self.assertEqual('film', self._shown()[self.abroad])
+
+    def test_pages(self):
+        self._add(201, 'film')
+        self.keystone.page = 1
+        self.assertEqual({base.ALICE: 'render', self.film: 'film'},
+                         self._shown())
+        # No page is asked for when all names are known.
+        self.assertEqual(2, len(self.keystone.asked))
+
+    def test_only_the_owner(self):
+        self._add(404, 'film', self.bob)
+        self._add(201, 'film')
+        self.check(204, self.alice, 'PUT', f'{self.path}/{base.BOB}')
+        self._add(403, 'film', self.bob)
+
+    def test_keystone_is_silent(self):
+        self._add(201, 'film')
+        before = self.dump()
+        for status in (500, 403, 401):
+            self.keystone.status = status
+            self.assertIn('nothing was changed', self._add(503, 'film'))
+            self.assertEqual({base.ALICE: None, self.film: None},
+                             self._shown())
+        self.useFixture(outages.SilentKeystone())
+        self._add(503, 'film')
+        self._add(503, 'film', self.admin, domain='Studio')
+        self.assertEqual({base.ALICE: None, self.film: None}, self._shown())
+        self.assertEqual(before, self.dump())
+
+    def test_names_that_keystone_refuses(self):
+        self.keystone.status = 400
+        self._add(404, 'film')
 
 
 class UnknownProjectTest(test_api.ApiTestCase):

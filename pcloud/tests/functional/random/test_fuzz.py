@@ -22,6 +22,7 @@ import webob
 from pcloud.api import routes
 from pcloud.rules import forms
 from pcloud.tests.support import base
+from pcloud.tests.support import outages
 from pcloud.tests.support import shared_cloud
 
 DAVE = 'd' * 32
@@ -344,6 +345,7 @@ class FuzzTest(shared_cloud.SharedCloudTestCase):
         configuration.set_hypothesis_home_dir(
             self.useFixture(fixtures.TempDir()).path)
         self.seen = set()
+        self.useFixture(outages.Keystone())
 
     def furnish(self):
         super().furnish()

@@ -80,6 +80,12 @@ _CREDENTIALS = (
     '--os-project-domain-id', 'default')
 
 
+def not_explained(filter_: str) -> dict:
+    """Return what the API says of a filter without reasons."""
+    return {'text': f'{filter_} gives no reason',
+            'code': 'filter_unexplained', 'params': {'filter': filter_}}
+
+
 class Result(typing.NamedTuple):
     """The status and the output of a command."""
 

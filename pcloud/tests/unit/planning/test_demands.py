@@ -93,4 +93,4 @@ class DemandsTest(testtools.TestCase):
         with mock.patch.object(demands, 'MOST_GROUPS', 1):
             found = self.read(its, parts(part('1', VGPU=3)))
         self.assertEqual([0], list(found.of))
-        self.assertIn('too many', found.unknown[1])
+        self.assertEqual('too_many_groups', found.unknown[1])

@@ -294,14 +294,30 @@ class TestLists(base.CloudTestCase):
 
     def test_tenants(self):
         self.answer_farm()
-        self.answer('GET', f'{FARM}/tenants', json={
-            'tenants': [base.PROJECT, base.OTHER_PROJECT]})
+        self.answer('GET', f'{FARM}/tenants', json={'tenants': [
+            {'id': base.PROJECT, 'name': 'own'},
+            {'id': base.OTHER_PROJECT, 'name': None}]})
 
         result = self.nova('pcloud-tenant-list', 'farm')
 
         self.assertEqual(
-            [['Project ID'], [base.PROJECT], [base.OTHER_PROJECT]],
+            [['Project ID', 'Name'], [base.PROJECT, 'own'],
+             [base.OTHER_PROJECT, '-']],
             base.table(result.out))
+
+    def test_a_tenant_by_name(self):
+        self.answer_farm()
+        self.answer('POST', f'{FARM}/tenants', status_code=201, json={
+            'tenant': {'id': base.OTHER_PROJECT, 'name': 'film'}})
+
+        for options, given in (((), {}), (('--project-domain', 'd'),
+                                          {'domain': 'd'})):
+            result = self.nova('pcloud-tenant-add', 'farm', 'film', *options)
+
+            self.assertEqual((0, '', ''), result)
+            self.assertEqual(
+                ('POST', f'{FARM}/tenants',
+                 {'tenant': {'name': 'film', **given}}), self.last_call())
 
     def test_host_flavors(self):
         self.answer('GET', '/os-host-flavors',

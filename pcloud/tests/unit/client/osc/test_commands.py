@@ -495,7 +495,7 @@ class TestHosts(base.CloudTestCase):
             'id': 'xl', 'name': 'm1.xl', 'vcpus': 4, 'ram': 8192}})
         self.answer('GET', f'{FARM}/explain?flavor=xl', json={'explain': {
             'flavor': 'xl', 'fits': 0, 'refused': None,
-            'not_explained': ['OddFilter', 'OtherFilter'], 'changes': [
+            'not_explained': [base.not_explained('OddFilter')], 'changes': [
                 {'change': 'enable', 'subject': 'web-1',
                  'text': 'enable web-1'}],
             'hosts': [
@@ -508,7 +508,7 @@ class TestHosts(base.CloudTestCase):
 
         shown = base.properties(result.out)
         self.assertEqual(
-            ('m1.xl', '0', 'enable web-1', '-', 'OddFilter, OtherFilter'),
+            ('m1.xl', '0', 'enable web-1', '-', 'OddFilter gives no reason'),
             (shown['flavor'], shown['fits'], shown['changes'],
              shown['refused'], shown['not_explained']))
         for line in ('db: 0', '  room: 1 cpus are left', 'web-1: 0',
@@ -560,7 +560,8 @@ class TestHosts(base.CloudTestCase):
             'enable': ['db'],
             'more': [{'host_flavor': 'gold', 'hosts': 1, 'units': 2,
                       'free': 0, 'quota_short_by': 1}],
-            'bounds': {'least': 1, 'most': 1}, 'not_explained': ['x may'],
+            'bounds': {'least': 1, 'most': 1},
+            'not_explained': [base.not_explained('x')],
             'placed': [{'host': 'web', 'flavor': 'xl', 'count': 1}]}
         asked = self._answer_simulate(refused)
 
@@ -571,7 +572,8 @@ class TestHosts(base.CloudTestCase):
         shown = base.properties(result.out)
         self.assertEqual(
             ('False', 'enable db', 'MEMORY_MB: 4096 more',
-             '1 of gold: 2 units, 0 free, quota short by 1', 'x may'),
+             '1 of gold: 2 units, 0 free, quota short by 1',
+             'x gives no reason'),
             tuple(shown[name] for name in (
                 'fits', 'changes', 'binding', 'more', 'not_explained')))
         self.assertIn('db (disabled): -', result.out)

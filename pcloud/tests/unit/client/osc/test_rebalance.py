@@ -62,7 +62,7 @@ class TestRebalance(base.CloudTestCase):
             'id': 'xl', 'name': 'm1.xl', 'vcpus': 4, 'ram': 8192}})
         asked = self.answer_plans({
             **NONE, 'fits': False, 'exact': False,
-            'not_explained': ['x may count servers'],
+            'not_explained': [base.not_explained('x')],
             'under_way': [{'server': base.SERVER_1, 'from': 'a', 'to': 'b',
                            'step': 1}],
             'stopped': {
@@ -74,7 +74,7 @@ class TestRebalance(base.CloudTestCase):
         self.assertEqual(0, result.status)
         self.assertEqual([
             'No such moves are known to free capacity for all the servers.',
-            'There may be a better plan.', 'Not known: x may count servers',
+            'There may be a better plan.', 'Not known: x gives no reason',
             '1 server of an earlier rebalance still to be moved.',
             'An earlier rebalance stopped at 2030-01-01T00:00:00Z: no '
             'capacity'],

@@ -32,7 +32,7 @@ class ValuesTest(testtools.TestCase):
         ('pcloud:maintained:host', f'begin={STAMP}'),
         ('pcloud:replaces:host', 'host=other'),
         (f'pcloud:rebalance:{ID}:{ID}', MOVE),
-        ('pcloud:stopped:rebalance', f'at={STAMP} reason=no capacity'),
+        ('pcloud:stopped:rebalance', f'at={STAMP} code=host_left'),
         ('pcloud:maintenance:host', f'begin={STAMP} why=new fans'),
         (f'pcloud:moving:{ID}', f'token=0123abcd until={STAMP}'),
         ('pcloud:growth:turn', f'token=0123abcd until={STAMP}'),

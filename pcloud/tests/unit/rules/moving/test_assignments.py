@@ -6,6 +6,7 @@ import ddt
 from oslotest import base
 
 from pcloud import exception
+from pcloud.rules import coded
 from pcloud.rules.moving import assignments
 
 SERVER = '5f0b3bd4-8f3a-4d0c-b4a4-31d5cf1d6a3b'
@@ -37,21 +38,35 @@ class ValueTest(base.BaseTestCase):
         longest = assignments.Assignment(
             '0' * 8, 9999, 0xffffffff, 'live', A, B)
         self.assertLessEqual(len(longest.text()), 255)
-        stopped = assignments.stopped(0xffffffff, 'x' * 999)
-        self.assertEqual(255, len(stopped.text()))
-        self.assertEqual(stopped, assignments.Stopped.read(stopped.text()))
+        for reason in (
+                coded.Reason('host_without_capacity', server=SERVER,
+                             host='x' * 63),
+                coded.Reason('server_stays', server=SERVER,
+                             why='power_not_migratable',
+                             power_state='x' * 40)):
+            stopped = assignments.stopped(0xffffffff, reason)
+            self.assertLessEqual(len(stopped.text()), 255)
+            again = assignments.Stopped.read(stopped.text())
+            self.assertEqual(stopped, again)
+            self.assertEqual((reason, reason.code, reason.params), (
+                again.reason, again.reason.code, again.reason.params))
 
-    @ddt.data(('no\nroom', 'no\\nroom'), ('\U0001f600', '\\U0001f600'),
-              ('\ud800', '\\ud800'), ('no capacity', 'no capacity'))
+    @ddt.data(('host_left', {}, ''),
+              ('server_left', {'server': SERVER},
+               f' params={{"server": "{SERVER}"}}'))
     @ddt.unpack
-    def test_end_in_any_words(self, reason, shown):
-        stopped = assignments.stopped(1, reason)
+    def test_end(self, code, params, shown):
+        stopped = assignments.stopped(1, coded.Reason(code, **params))
         self.assertEqual(
-            f'at=19700101T000001Z reason={shown}', stopped.text())
+            f'at=19700101T000001Z code={code}{shown}', stopped.text())
 
     @ddt.data(None, '', 'at=1', 'at=19700101T000001Z',
-              'at=19700101T000001Z ', 'no capacity', 'at=x reason=no capacity',
-              'at=19700101T000001Z reason=')
+              'at=19700101T000001Z ', 'no capacity', 'at=x code=host_left',
+              'at=19700101T000001Z code=', 'at=19700101T000001Z code=none',
+              'at=19700101T000001Z code=server_left',
+              'at=19700101T000001Z code=host_left params={',
+              'at=19700101T000001Z code=host_left params=[]',
+              'at=19700101T000001Z code=host_left params={}')
     def test_end_that_is_not_right(self, text):
         self.assertIsNone(assignments.Stopped.known(text))
         self.assertRaises(
@@ -65,7 +80,9 @@ class ValueTest(base.BaseTestCase):
 
 
 STOP = None
-LOCKED, TASK = ('locked', 'it is locked'), ('task', 'it is busy')
+LOCKED = 'locked', coded.Reason('locked')
+TASK = 'task', coded.Reason('task', task='reboot')
+MIGRATION = 'migration', coded.Reason('migration')
 
 
 @ddt.ddt
@@ -80,16 +97,19 @@ class NextTest(base.BaseTestCase):
         (B, False, True, LOCKED, assignments.DONE),
         (C, False, False, None, STOP), (A, False, True, None, STOP),
         (A, False, False, TASK, assignments.WAIT),
-        (A, False, False, ('migration', ''), assignments.WAIT),
+        (A, False, False, MIGRATION, assignments.WAIT),
         (A, False, False, LOCKED, STOP),
         (A, False, False, None, assignments.GO))
     @ddt.unpack
     def test_next(self, place, is_under_way, failed, obstacle, expected):
         seen = assignments.Seen(place, is_under_way, failed, obstacle)
         if expected is STOP:
-            self.assertRaises(assignments.Stop, assignments.next_of, ROW, seen)
+            error = self.assertRaises(
+                assignments.Stop, assignments.next_of, SERVER, ROW, seen)
+            self.assertTrue(error.reason.startswith(f'server {SERVER}: '))
         else:
-            self.assertEqual(expected, assignments.next_of(ROW, seen))
+            self.assertEqual(
+                expected, assignments.next_of(SERVER, ROW, seen))
 
     @ddt.data(((), False), ((39,), False), ((41,), True), ((9, 99), True))
     @ddt.unpack
