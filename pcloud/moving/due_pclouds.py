@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the Pclouds for whose hosts something is due now.
+"""Find the Pclouds with due work for hosts.
 
 A host may stay drained, and a maintenance announced, for weeks: workers look
-at all such Pclouds together, and go on with those alone for which something is
-due.
+at all such Pclouds together, and go on with the due Pclouds alone.
 
 Rule: reference-worker-passes
 """
@@ -27,10 +26,10 @@ CONF = cfg.CONF
 
 
 def find(context: nova_context.RequestContext) -> dict[str, str]:
-    """Return the Pclouds for which something is due.
+    """Return the Pclouds with due work.
 
-    Two queries while nothing is wished of any Pcloud, else four and one query
-    a cell.
+    Two queries while no host is drained or in maintenance and no server is to
+    be moved, else four and one query a cell.
 
     :returns: ``Pcloud id -> owner``
     """

@@ -47,11 +47,11 @@ def step(
 ) -> None:
     """Do what is due for the hosts of a Pcloud, as far as possible.
 
-    Nothing is done while another worker has the turn. What could not be done
-    stays due, and keeps nothing else from being done.
+    No step is made while another worker has the turn. A step that fails stays
+    due, and holds up no other step.
 
-    :raises: as `change.run`, and others of `outages.ANY`, before anything was
-        done
+    :raises: as `change.run`, and further of `outages.ANY`, before the first
+        step
 
     Rule: reference-draining-steps, reference-maintenance-policy
     """

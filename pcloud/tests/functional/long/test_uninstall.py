@@ -78,7 +78,7 @@ class UninstallTest(shared_cloud.SharedCloudTestCase):
         free = sorted({'node-1', 'node-2', 'node-3'} - {self.host})
         self.assertEqual({
             'host-with-servers': [[self.name, [f'{self.host} (1 server)']]],
-            'ratio-saved': [[self.name, [f'{self.host}.hv.example.org']]],
+            'ratio-saved': [['pcloud-journal', [self.host]]],
             'host-in-pool': [['Pcloud:host_flavor:gpu', free]],
             'pcloud': [[self.name, []]],
             'host-flavor': [['Pcloud:host_flavor:gpu', []]],
