@@ -157,7 +157,7 @@ class _Walls:
         forbidden = sorted(group.forbidden_aggregates)
         outside = placement.members(context, *forbidden) if forbidden else ()
         of_host = collections.defaultdict(list)
-        for uuid in forbidden:
+        for uuid in _known_to_nova(forbidden, aggregates):
             for host in known[uuid].hosts if uuid in known else ():
                 of_host[host].append(_name(known, uuid))
         return cls(group.in_tree, inside, outside, of_host)
@@ -177,6 +177,19 @@ class _Walls:
             return reasons.Reason(
                 f'it is in {name}', 'it is not for requests such as this')
         return None
+
+
+def _known_to_nova(
+    forbidden: Iterable[str], aggregates: Iterable[objects.Aggregate],
+) -> list[str]:
+    """Return the uuids of forbidden aggregates, in Nova's terms.
+
+    Placement alone has an aggregate of all closed hosts; Nova has their pools.
+    """
+    pools = [aggregate.uuid for aggregate in aggregates
+             if aggregate.name.startswith(names.POOL_PREFIX)]
+    return [uuid for each in forbidden for uuid in (
+        pools if each == names.CLOSED_UUID else [each])]
 
 
 def _name(known: Mapping[str, objects.Aggregate], uuid: str) -> str:
