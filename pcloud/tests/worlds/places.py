@@ -37,7 +37,7 @@ from oslo_utils import timeutils
 import sqlalchemy as sa
 import tenacity
 
-from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.cells import arrivals
@@ -68,7 +68,7 @@ _QUESTIONS = (
     (pcloud_rows, 'find'), (pcloud_rows, 'head'), (pcloud_rows, 'host_rows'),
     (pool_rows, 'drawn'), (pool_rows, 'unallocated'), (pool_rows, 'settling'),
     (pool_rows, 'unregistered'), (pool_rows, 'is_registered'),
-    (isolation, 'closed_of'), (computes, 'load'),
+    (closed_rows, 'closed_of'), (computes, 'load'),
     (emptiness, 'occupants'), (arrivals, 'awaited'), (journal, 'dues'),
     (quotas, 'check'))
 # Rooms, and modules of rooms, whose functions keep nothing: readings are

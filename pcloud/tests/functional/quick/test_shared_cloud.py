@@ -126,7 +126,9 @@ class StateTest(shared_cloud.SharedCloudTestCase):
         self.neutron._ports['x'] = {}
         self.cinder.attachment_error_id = 'x'
         complaints.once('x')
-        self.make_pcloud(self.alice)
+        pcloud = self.make_pcloud(self.alice)
+        self.scheduler.manager.host_manager.update_aggregates(
+            [self.aggregate(f'Pcloud:{pcloud}')])
         self.admin.get_servers()
         self._taken_back(
             'Glance.images', 'Neutron._ports', 'Cinder.attachment_error_id',

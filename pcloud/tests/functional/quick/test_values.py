@@ -226,9 +226,12 @@ class ValuesTestCase(shared_cloud.SharedCloudTestCase):
         for aggregate, key in keys:
             if value in KEYS[aggregate, key]:
                 continue
+            # What is kept of a host is found where the host is.
+            there = {names[self.ids[aggregate]], names[self.ids[
+                PCLOUD if aggregate == JOURNAL else aggregate]]}
             of_key = [
                 each for each in found if each.kind in KINDS and
-                each.aggregate == names[self.ids[aggregate]] and (
+                each.aggregate in there and (
                     value is MISSING or key in each.subject or
                     each.subject in key or key in each.message)]
             if not of_key:
