@@ -186,6 +186,26 @@ def whole(
             if is_whole(aggregate.name, aggregate.metadata)]
 
 
+def frames(
+    context: nova_context.RequestContext, uuids: Collection[str],
+) -> dict[str, dict[str, str]]:
+    """Return the metadata of aggregates without the keys of hosts (one query).
+
+    :returns: ``aggregate uuid -> metadata``
+    """
+    aggregate, row = models.Aggregate, models.AggregateMetadata
+    found: dict[str, dict[str, str]] = {}
+    with api_db.context_manager.reader.using(context) as session:
+        for uuid, key, value in session.execute(sa.select(
+            aggregate.uuid, row.key, row.value,
+        ).join(row, row.aggregate_id == aggregate.id).where(
+            aggregate.uuid.in_(list(uuids)),
+            *(sa.not_(row.key.startswith(prefix, autoescape=True))
+              for prefix in names.OF_HOSTS))):
+            found.setdefault(uuid, {})[key] = value
+    return found
+
+
 def metadata_by_name(
     context: nova_context.RequestContext, names_: Collection[str],
 ) -> dict[str, dict[str, str]]:

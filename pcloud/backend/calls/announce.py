@@ -10,7 +10,6 @@ No message waits for a broker that is away.
 from __future__ import annotations
 
 from collections.abc import Collection
-from collections.abc import Iterable
 
 from kombu import exceptions as kombu_exc
 from nova.compute import utils as compute_utils
@@ -47,7 +46,11 @@ def changed(
 
     :param uuids: the uuids of the aggregates
     """
-    _update(context, _read(context, uuids))
+    aggregates = rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
+    admin = context.elevated()
+    _cast(admin, 'update_aggregates',
+          aggregates=[_aggregate(admin, aggregate)
+                      for aggregate in aggregates])
 
 
 def moved(
@@ -55,32 +58,16 @@ def moved(
 ) -> None:
     """Tell the schedulers of hosts that have joined or left aggregates.
 
-    Two queries. Nothing is sent of an aggregate that tells schedulers nothing
-    about hosts: a message has all hosts of the aggregate, and a scheduler goes
-    through a list for each host.
+    One query, which reads nothing of any host. Nothing is sent of an aggregate
+    that tells schedulers nothing about hosts: a message has all hosts of the
+    aggregate, and a scheduler goes through a list for each host.
 
     :param uuids: the uuids of the aggregates
     """
-    told = [aggregate for aggregate in _read(context, uuids)
-            if names.is_for_schedulers(aggregate.metadata)]
+    told = [uuid for uuid, metadata in rows.frames(context, uuids).items()
+            if names.is_for_schedulers(metadata)]
     if told:
-        _update(context, told)
-
-
-def _read(
-    context: nova_context.RequestContext, uuids: Collection[str],
-) -> list[rows.Aggregate]:
-    return rows.read(context, models.Aggregate.uuid.in_(list(uuids)))
-
-
-def _update(
-    context: nova_context.RequestContext,
-    aggregates: Iterable[rows.Aggregate],
-) -> None:
-    admin = context.elevated()
-    _cast(admin, 'update_aggregates',
-          aggregates=[_aggregate(admin, aggregate)
-                      for aggregate in aggregates])
+        changed(context, told)
 
 
 def deleted(
