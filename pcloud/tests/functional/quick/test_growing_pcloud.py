@@ -94,6 +94,8 @@ class GrowTestCase(shared_cloud.SharedCloudTestCase):
         def ended():
             found = self.admin.get_server(server['id'])
             self.assertEqual('ERROR', found['status'])
+            # Nova writes the fault after the state.
+            self.assertIn('fault', found)
             return found['fault']['message']
         return self.wait_until(ended)
 
