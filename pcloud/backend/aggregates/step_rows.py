@@ -36,11 +36,7 @@ def draining(
         drain, kept_rows.is_kept(drain, names.DRAIN_PREFIX, member.host),
     ).join(
         placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
-    ).join(
-        state, sa.and_(
-            state.aggregate_id == member.aggregate_id,
-            state.key == sa.literal(names.STATE_PREFIX).concat(placed.value)),
-    ).join(
+    ).join(state, _is_state(state, placed)).join(
         named, sa.and_(
             named.aggregate_id == member.aggregate_id,
             named.key.startswith(names.HOST_PREFIX, autoescape=True),
@@ -51,6 +47,20 @@ def draining(
             pcloud_rows.HostRows(key.removeprefix(names.HOST_PREFIX), *others)
             for key, *others in session.execute(statement)),
             key=lambda row: row.name)
+
+
+def _is_state(
+    state: type[models.AggregateMetadata],
+    placed: type[models.AggregateMetadata],
+) -> sa.ColumnElement[bool]:
+    """Return the condition that a row is the state of a member's node.
+
+    :param state: an alias of the rows with states
+    :param placed: an alias of the rows of nodes
+    """
+    return sa.and_(
+        state.aggregate_id == models.AggregateHost.aggregate_id,
+        state.key == sa.literal(names.STATE_PREFIX).concat(placed.value))
 
 
 def wishes(
@@ -168,10 +178,7 @@ def every_drain(
         member, member.host == kept_rows.host_of(drain, names.DRAIN_PREFIX),
     ).join(
         placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
-    ).join(
-        state, sa.and_(
-            state.aggregate_id == member.aggregate_id,
-            state.key == sa.literal(names.STATE_PREFIX).concat(placed.value)),
-    ).where(kept_rows.has_prefix(drain, names.DRAIN_PREFIX))
+    ).join(state, _is_state(state, placed)).where(
+        kept_rows.has_prefix(drain, names.DRAIN_PREFIX))
     with api_db.context_manager.reader.using(context) as session:
         return [(row[0], row[1]) for row in session.execute(statement)]

@@ -231,11 +231,11 @@ class Rows:
         :raises: `exception.Conflict` as `nodes`
         """
         wanted = names.host_key(name).lower()
+        own = [names.state_key(node), *names.kept_keys(host),
+               names.unopened_key(host), names.released_key(host)]
         found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
             sa.or_(
-                self._are(aggregate_id, [
-                    names.state_key(node), *names.kept_keys(host),
-                    names.unopened_key(host), names.released_key(host)]),
+                self._are(aggregate_id, own),
                 sa.and_(_ROW.aggregate_id == aggregate_id, sa.or_(
                     sa.func.lower(_ROW.key) == wanted,
                     sa.and_(_ROW.key.startswith(
@@ -246,8 +246,10 @@ class Rows:
                 row.value for row in named):
             return False
         # To delete nothing would lock a gap, and hold up other changes.
-        left = [row.key for row in found] + self._stand_ins(
-            aggregate_id, host)
+        # Databases that compare without case find rows of other hosts too.
+        left = [row.key for row in found if row.key in own or row in named or
+                row.key.startswith(names.HOST_PREFIX) and row.value == node
+                ] + self._stand_ins(aggregate_id, host)
         if left:
             self.drop(aggregate_id, left)
         return True
