@@ -5,6 +5,7 @@
 Rule: reference-host-flavors
 """
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
@@ -18,6 +19,7 @@ from oslo_utils import timeutils
 from oslo_utils import uuidutils
 
 from pcloud.backend.aggregates import isolation
+from pcloud.backend.aggregates import lists
 from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
@@ -89,34 +91,61 @@ def pool_of(
     return pool
 
 
+def page_of(
+    context: nova_context.RequestContext, flavor_id: str, after: str,
+    most: int,
+) -> Pool:
+    """Return the pool of one host flavor with a page of the hosts.
+
+    Only the hosts of the page are read as rows.
+
+    :param after: the name of a host; the page has those after it, '' for the
+        first page
+    :param most: the number of hosts of a page
+    :raises: `exception.HostFlavorNotFound`
+    """
+    flavor = free_hosts.show(context, flavor_id).flavor
+    found = _hosts(context, {flavor_id: lists.pool_hosts(
+        context, flavor_id, after, most)})
+    return Pool(flavor, found[flavor_id])
+
+
 def _with_hosts(
     context: nova_context.RequestContext,
     supplies: Sequence[free_hosts.Supply], there: Sequence[rows.Aggregate],
 ) -> list[Pool]:
     """Return pools with hosts; a pool that is gone by now is left out."""
-    found = _hosts(context, there)
+    found = _hosts(context, _members(there))
     return [Pool(supply.flavor, found[supply.flavor.id])
             for supply in supplies if supply.flavor.id in found]
 
 
+def _members(pools: Iterable[rows.Aggregate]) -> dict[str, frozenset[str]]:
+    """Return ``host flavor id -> service hosts``."""
+    return {pool.metadata[names.FLAVOR_ID]: pool.hosts for pool in pools}
+
+
 def _hosts(
-    context: nova_context.RequestContext, there: Sequence[rows.Aggregate],
+    context: nova_context.RequestContext,
+    hosts_of: Mapping[str, frozenset[str]],
 ) -> dict[str, tuple[PoolHost, ...]]:
-    """Return ``host flavor id -> hosts``, by name."""
-    hosts = frozenset().union(*(pool.hosts for pool in there))
+    """Return ``host flavor id -> hosts``, by name.
+
+    :param hosts_of: ``host flavor id -> service hosts``
+    """
+    hosts = frozenset().union(*hosts_of.values())
     known = computes.load(context, hosts)
     pclouds_of = isolation.pclouds_of(context, hosts)
     dues = free_hosts.not_settled(context, hosts)
     kept = {row.host: row.value
             for row in maintenance_rows.maintenances(context)}
-    found = {}
-    for pool in there:
-        found[pool.metadata[names.FLAVOR_ID]] = tuple(
+    return {
+        flavor_id: tuple(
             PoolHost(known[host], next(iter(pclouds_of.get(host, ())), None),
                      settling_since(dues.get(host)),
                      maintenance_windows.of(kept.get(host)))
-            for host in sorted(pool.hosts & known.keys()))
-    return found
+            for host in sorted(members & known.keys()))
+        for flavor_id, members in hosts_of.items()}
 
 
 def units(context: nova_context.RequestContext, flavor_id: str) -> int:
@@ -238,7 +267,7 @@ def pool_host(
 
     :raises: `exception.HostFlavorNotFound`, `exception.PoolHostNotFound`
     """
-    found = _hosts(context, pool_rows.of_hosts(context, [host]))
+    found = _hosts(context, _members(pool_rows.of_hosts(context, [host])))
     for there in found.get(flavor_id, ()):
         return there
     units(context, flavor_id)

@@ -2,6 +2,8 @@
 
 """``/os-host-flavors``."""
 
+from oslo_config import cfg
+
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as policies
 from pcloud.api.views import host_flavors as views
@@ -11,6 +13,8 @@ from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
 from pcloud.objects.placing import host_attributes
 from pcloud.rules.moving import maintenance_windows
+
+CONF = cfg.CONF
 
 
 def _view(call: api_call.Call, pool: host_flavors.Pool) -> dict:
@@ -28,15 +32,26 @@ def index(call: api_call.Call) -> dict:
 
 
 def show(call: api_call.Call) -> dict:
-    """Show a host flavor, to administrators with the hosts' attributes."""
+    """Show a host flavor, to administrators with the hosts' attributes.
+
+    The query asks for a page of the hosts, else all hosts are shown.
+    """
     flavor_id = call.parameters['id']
     if call.can(policies.DETAIL):
-        pool = host_flavors.pool_of(call.context, flavor_id)
+        pool = _page(call, flavor_id) if call.query else (
+            host_flavors.pool_of(call.context, flavor_id))
         return {'host_flavor': views.with_attributes(
             views.detail(pool), host_attributes.effective(
                 call.context, [each.compute.host for each in pool.hosts]))}
     return {'host_flavor': views.show(
         free_hosts.show(call.context, flavor_id).flavor)}
+
+
+def _page(call: api_call.Call, flavor_id: str) -> host_flavors.Pool:
+    most = CONF.api.max_limit
+    return host_flavors.page_of(
+        call.context, flavor_id, call.query.get('marker', ''),
+        min(int(call.query.get('limit', most)), most))
 
 
 def create(call: api_call.Call) -> dict:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bodies of ``/os-host-flavors``."""
+"""Bodies and queries of ``/os-host-flavors``."""
 
 from pcloud.api.schemas import types
 
@@ -15,6 +15,12 @@ update = types.body(
     'host_flavor',
     {'description': types.text, 'units': types.units},
     required=[])
+
+show_query = {
+    'type': 'object',
+    'properties': {'limit': types.limit, 'marker': types.compute_host},
+    'additionalProperties': False,
+}
 
 # Several hosts enter in one change, which looks at each host in Placement.
 _MOST_HOSTS = 100

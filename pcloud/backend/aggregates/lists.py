@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read lists of Pclouds, which may be long and of a very large cloud."""
+"""Read lists of Pclouds and of hosts of pools, which may be very long."""
 
 from collections.abc import Collection
 from collections.abc import Mapping
@@ -142,6 +142,28 @@ def with_hosts(
     """
     return kept_rows.added(context, rows.whole(
         context, pcloud_rows.is_whole, models.Aggregate.id.in_(ids)))
+
+
+def pool_hosts(
+    context: nova_context.RequestContext, flavor_id: str, after: str,
+    most: int,
+) -> frozenset[str]:
+    """Return a page of the hosts in the pool of a host flavor (one query).
+
+    Pages are in order of the code points of the names, whatever the database.
+
+    :param after: the last host of the page before, which may be gone by now
+    :param most: the number of hosts of a page
+    """
+    pool, member = models.Aggregate, models.AggregateHost
+    name = names.pool(flavor_id)
+    written, host = (sa.cast(column, sa.LargeBinary)
+                     for column in (pool.name, member.host))
+    with api_db.context_manager.reader.using(context) as session:
+        return frozenset(session.scalars(sa.select(member.host).join(
+            pool, pool.id == member.aggregate_id,
+        ).where(pool.name == name, written == name.encode(),
+                host > after.encode()).order_by(host).limit(most)))
 
 
 def _select_replaced() -> sa.Select:

@@ -132,6 +132,8 @@ def reads(there: Tenancy) -> list[Call]:
         (Who.ADMIN, f'{pcloud}/hosts', '/os-pclouds/{id}/hosts'),
         (Who.ADMIN, '/os-host-flavors', None),
         (Who.ADMIN, flavor, '/os-host-flavors/{id}'),
+        (Who.ADMIN, f'{flavor}?limit=1000',
+         '/os-host-flavors/{id}?limit=1000'),
     ]]
 
 
