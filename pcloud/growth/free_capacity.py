@@ -43,6 +43,12 @@ class Room:
         """Return the capacity with more hosts."""
         return dataclasses.replace(self, hosts={**self.hosts, **more})
 
+    def for_servers(self, count: int) -> Room:
+        """Return the capacity for another number of servers."""
+        spec = self.spec.obj_clone()
+        spec.num_instances = count
+        return dataclasses.replace(self, spec=spec)
+
     @property
     def shortage(self) -> int:
         """How many servers of the request find no place."""

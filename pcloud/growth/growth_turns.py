@@ -3,7 +3,7 @@
 """The turn of a launch at letting a Pcloud grow.
 
 Of all launches for which a Pcloud may grow, one at a time counts the capacity,
-adds hosts, and has its servers placed. A row in the metadata of the Pcloud
+adds hosts, and has servers placed. A row in the metadata of the Pcloud
 says whose turn it is. Whoever dies leaves a turn that lapses.
 
 Rule: reference-default-pcloud-grow-turns
@@ -14,7 +14,6 @@ import contextlib
 import dataclasses
 import random
 import secrets
-import threading
 import time
 
 from nova import context as nova_context
@@ -34,9 +33,6 @@ LOG = logging.getLogger(__name__)
 
 # Seconds between two looks at the turn of another launch.
 _PAUSE = 0.1, 0.4
-# Nova's scheduler works on 64 requests at the same time. Launches that wait
-# for turns may not keep the scheduler from all other requests.
-_PLACES = threading.BoundedSemaphore(48)
 
 
 class Lost(Exception):
@@ -67,16 +63,11 @@ def held(
         names.pcloud(pcloud.id), names.GROWTH_TURN,
         journal.growth_anchor(pcloud.id), secrets.token_hex(4),
         CONF.pcloud.growth_timeout)
-    if not _PLACES.acquire(blocking=False):
-        raise exception.GrowthBusy(pcloud=pcloud.id)
+    _wait(context, pcloud, turn)
     try:
-        _wait(context, pcloud, turn)
-        try:
-            yield Held(pcloud, turn)
-        finally:
-            _end(context, pcloud, turn)
+        yield Held(pcloud, turn)
     finally:
-        _PLACES.release()
+        _end(context, pcloud, turn)
 
 
 def _wait(

@@ -31,6 +31,7 @@ from oslo_messaging.rpc import dispatcher
 from pcloud.backend import request_specs
 from pcloud.counters import allocations
 from pcloud import exception
+from pcloud.growth import crowds
 from pcloud.growth import free_capacity
 from pcloud.growth import growth_turns
 from pcloud.growth import joining
@@ -160,53 +161,111 @@ def _chosen_with_room(
 ) -> typing.Any:
     """Return Nova's choice, once the request fits into the Pcloud.
 
-    The launch has the turn until its servers have allocations, so that the
-    next launch sees what is left. A launch without a turn may take the
-    capacity meanwhile: then the capacity is counted once more.
+    A launch without a turn may take the capacity meanwhile: then the capacity
+    is counted once more.
 
     :raises: `nova.exception.NoValidHost` where the request fits, and Nova
         finds no host for another reason
     """
     pcloud_id = hints.pcloud_id(request.scheduler_hints(spec)) or ''
-    for _ in range(CONF.pcloud.allocation_attempts):
-        pcloud = pclouds.head(context, pcloud_id)
-        with growth_turns.held(context, pcloud) as turn:
-            try:
-                has_grown = _make_room(context, turn, spec)
-            except (growth_turns.Lost, allocation.Lost) as reason:
-                LOG.info('A launch into Pcloud %(pcloud)s looks for capacity '
-                         'again: %(reason)r',
-                         {'pcloud': pcloud_id, 'reason': reason})
-                continue
-            try:
-                return _choice(choose, spec.obj_clone())
-            except nova_exception.NoValidHost:
-                if not has_grown:
-                    raise
+    kind, tries = crowds.kind(spec), 0
+    with crowds.PLACES.taken(pcloud_id):
+        while tries < CONF.pcloud.allocation_attempts:
+            crowd, is_first = crowds.join(kind, request.servers(spec))
+            with (_decided(context, spec, pcloud_id, crowd) if is_first
+                  else crowd.decision()) as decision:
+                if decision is crowds.Decision.APART:
+                    continue
+                tries += 1
+                if decision is crowds.Decision.LOST:
+                    continue
+                try:
+                    return _choice(choose, spec.obj_clone())
+                except nova_exception.NoValidHost:
+                    if decision is crowds.Decision.HAD_ROOM:
+                        raise
     raise exception.GrowthBusy(pcloud=pcloud_id)
+
+
+@contextlib.contextmanager
+def _decided(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    pcloud_id: str, crowd: crowds.Crowd,
+) -> Iterator[crowds.Decision]:
+    """Make room for a crowd, in a turn that lasts until all are placed.
+
+    The servers have allocations then, so that the next launch sees what is
+    left.
+
+    :param spec: the request of the first launch of the crowd
+    """
+    with crowd.led():
+        pcloud = pclouds.head(context, pcloud_id)
+        with (growth_turns.held(context, pcloud) as turn,
+              crowds.PLACES.turn()):
+            crowd.close()
+            decision = _make_room(context, turn, spec, crowd)
+            crowd.decide(decision)
+            try:
+                yield decision
+            finally:
+                crowd.wait_until_placed()
 
 
 def _make_room(
     context: nova_context.RequestContext, turn: growth_turns.Held,
-    spec: objects.RequestSpec,
-) -> bool:
-    """Add as many hosts as a launch lacks, all in one change, or none.
+    spec: objects.RequestSpec, crowd: crowds.Crowd,
+) -> crowds.Decision:
+    """Add as many hosts as a crowd lacks, all in one change, or none.
 
-    :returns: whether hosts were added
-    :raises: `growth_turns.Lost`, `allocation.Lost`, `exception.Conflict`,
-        `exception.QuotaExceeded`, `exception.Unavailable`,
-        `exception.PcloudUnusable`, and as `change.run`
+    Where the Pcloud cannot grow for all, the Pcloud grows for the first
+    launch, and the other launches look apart.
+
+    :param spec: the request of the first launch of the crowd
+    :returns: what holds for the first launch
+    :raises: `exception.Conflict`, `exception.QuotaExceeded`,
+        `exception.Unavailable`, `exception.PcloudUnusable`, and as
+        `change.run`
     """
     room = free_capacity.read(
         context, _narrowed(context, spec), turn.pcloud.id)
-    if not room.shortage:
-        return False
+    everybody = room.for_servers(crowd.servers)
+    if not everybody.shortage:
+        return crowds.Decision.HAD_ROOM
     with _obstacles(spec, turn.pcloud, ''):
         growth = rights.growth(spec.obj_clone(), turn.pcloud)
+    if crowd.servers > request.servers(spec):
+        try:
+            return _grow(context, turn, growth, everybody)
+        except _OBSTACLES as error:
+            LOG.debug('Pcloud %(pcloud)s does not grow for %(count)d servers '
+                      'together: %(error)s',
+                      {'pcloud': turn.pcloud.id, 'count': crowd.servers,
+                       'error': error})
+            crowd.decide(crowds.Decision.APART)
     with _obstacles(spec, turn.pcloud, growth.host_flavor):
+        return _grow(context, turn, growth, room)
+
+
+def _grow(
+    context: nova_context.RequestContext, turn: growth_turns.Held,
+    growth: default_pcloud.Growth, room: free_capacity.Room,
+) -> crowds.Decision:
+    """Add as many hosts as servers lack, all in one change, or none.
+
+    :raises: those of `_OBSTACLES`, and as `change.run`
+    """
+    if not room.shortage:
+        return crowds.Decision.HAD_ROOM
+    try:
         joining.add(context, turn, growth, joining.choose(
             context, turn.pcloud, growth, room))
-    return True
+    except (growth_turns.Lost, allocation.Lost) as reason:
+        LOG.info('A launch into Pcloud %(pcloud)s looks for capacity again: '
+                 '%(reason)r',
+                 {'pcloud': turn.pcloud.id, 'reason': reason})
+        return crowds.Decision.LOST
+    return crowds.Decision.HAS_GROWN
 
 
 def _narrowed(

@@ -163,11 +163,12 @@ ROOMS = {
         f'{_COMMON} api.enforcer api.policies backend counters objects '
         'scheduler',
         'oslo_config oslo_log nova.context nova.exception nova.objects '
-        'nova.scheduler.manager nova.scheduler.utils oslo_messaging',
+        'nova.scheduler.manager nova.scheduler.utils oslo_messaging '
+        'oslo_serialization',
         'destinations',
         'launches',
         'joining',
-        'free_capacity growth_turns rights'),
+        'crowds free_capacity growth_turns rights'),
     'explain': _room(
         f'{_COMMON} backend objects scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '

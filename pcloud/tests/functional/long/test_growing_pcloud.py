@@ -5,7 +5,6 @@
 import collections
 from concurrent import futures
 import functools
-import threading
 from unittest import mock
 
 import ddt
@@ -17,6 +16,7 @@ from pcloud.api import enforcer
 from pcloud.api.nova_calls import servers
 from pcloud.api.policies import hosts
 from pcloud.audit import all_checks
+from pcloud.growth import crowds
 from pcloud.growth import growth_turns
 from pcloud.growth import joining
 from pcloud import names
@@ -117,11 +117,11 @@ class TurnTest(test_growing_pcloud.GrowTestCase):
     def test_too_many_wait(self):
         """Other requests of the scheduler are not held up."""
         self.grow()
-        with mock.patch.object(growth_turns, '_PLACES',
-                               threading.BoundedSemaphore(1)):
-            growth_turns._PLACES.acquire()
-            self.assertIn('repeat the request', self.refused())
-            growth_turns._PLACES.release()
+        places = crowds.Places(1)
+        with mock.patch.object(crowds, 'PLACES', places), \
+                mock.patch.object(crowds, '_STILL', 0.1):
+            with places.taken(self.pcloud):
+                self.assertIn('repeat the request', self.refused())
             self.started()
 
     def test_a_turn_that_is_lost(self):

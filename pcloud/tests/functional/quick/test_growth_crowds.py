@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches at the same moment for which a Pcloud grows with one change."""
+
+from concurrent import futures
+import contextlib
+from unittest import mock
+
+import fixtures
+
+from pcloud import exception
+from pcloud.growth import crowds
+from pcloud.growth import free_capacity
+from pcloud.growth import growth_turns
+from pcloud.growth import joining
+from pcloud.growth import rights
+from pcloud.objects import pclouds
+from pcloud.tests.functional.quick import test_growing_pcloud
+
+
+class CrowdTest(test_growing_pcloud.GrowTestCase):
+    """Three servers of flavor 'big' fill a host."""
+
+    @contextlib.contextmanager
+    def gathered(self, count, servers=1, **launch):
+        """Launch several times while another process has the turn.
+
+        The turn ends with the context, once all launches are one crowd.
+        """
+        turn = growth_turns.held(
+            self.context, pclouds.head(self.context, self.pcloud))
+        with futures.ThreadPoolExecutor(count) as threads:
+            with turn:
+                asked = list(threads.map(lambda _: self.launch(
+                    min_count=servers, **launch), range(count)))
+                self.assertEqual({202}, {each.status_code for each in asked})
+
+                def together():
+                    self.assertEqual([count * servers], [
+                        crowd.servers
+                        for crowd in crowds._GATHERING.values()])
+
+                self.wait_until(together)
+                yield
+
+    def settled(self):
+        """Return the states of all servers, once none is being built."""
+        def ended():
+            states = sorted(server['status'] for server in self.alice.get_json(
+                '/servers/detail')['servers'])
+            self.assertNotIn('BUILD', states)
+            return states
+        return self.wait_until(ended)
+
+    @contextlib.contextmanager
+    def changes(self):
+        """Collect how many hosts join with each change."""
+        found, add = [], joining.add
+
+        def adding(context, turn, growth, chosen):
+            found.append(len(chosen))
+            return add(context, turn, growth, chosen)
+
+        with mock.patch.object(joining, 'add', adding):
+            yield found
+
+    def test_one_change_for_all(self):
+        self.grow(most=3)
+        with self.changes() as found:
+            with self.gathered(4):
+                pass
+            self.assertEqual(['ACTIVE'] * 4, self.settled())
+        self.assertEqual([2], found)
+        self.assertEqual({}, crowds._GATHERING)
+        self.assert_nothing_is_left()
+
+    def test_room_for_some(self):
+        """Each launch is judged alone where there is no capacity for all."""
+        self.grow(most=1)
+        with self.changes() as found:
+            with self.gathered(5):
+                pass
+            self.assertEqual(['ACTIVE'] * 3 + ['ERROR'] * 2, self.settled())
+        self.assertEqual([1], found)
+        self.assertEqual({}, crowds._GATHERING)
+        self.assert_nothing_is_left()
+
+    def test_all_of_a_request_or_none(self):
+        self.grow(most=1)
+        with self.gathered(2, servers=2):
+            pass
+        self.assertEqual(['ACTIVE'] * 2 + ['ERROR'] * 2, self.settled())
+
+    def test_right_that_ends_meanwhile(self):
+        self.grow(most=3)
+        refused = exception.GrowthForbidden(reason='somebody said so')
+        with mock.patch.object(rights, 'growth', side_effect=refused):
+            with self.gathered(3):
+                pass
+            self.assertEqual(['ERROR'] * 3, self.settled())
+        self.assertEqual({}, self.members())
+        self.assert_nothing_is_left()
+
+    def test_first_launch_that_fails(self):
+        """The others are told, and wait for nobody."""
+        self.grow(most=3)
+        with self.gathered(3):
+            away = self.useFixture(fixtures.MockPatchObject(
+                free_capacity, 'read', side_effect=exception.Unavailable()))
+        self.assertEqual(['ERROR'] * 3, self.settled())
+        # One looked, and all were refused.
+        self.assertEqual(1, away.mock.call_count)
+        self.assert_nothing_is_left()
+
+    def test_different_requests_are_no_crowd(self):
+        self.make_flavor('other', memory_mb=2048)
+        self.grow(most=3)
+        kinds, kind = [], crowds.kind
+
+        def seen(spec):
+            kinds.append(kind(spec))
+            return kinds[-1]
+
+        with mock.patch.object(crowds, 'kind', seen):
+            self.launch()
+            self.launch(flavorRef='other')
+            self.launch(min_count=2)
+            self.assertEqual(['ACTIVE'] * 4, self.settled())
+        self.assertEqual(len(kinds), len(set(kinds)))
