@@ -64,6 +64,7 @@ class Host:
     :ivar maintenance: the announced maintenance, None without one
     :ivar rack: the number of the rack among the racks of the Pcloud's hosts,
         from 1; None while unknown
+    :ivar rack_name: the rack's own name, for whom a policy lets see it
     :ivar reaction: what the Pcloud has done for the maintenance, None for
         nothing, and without a maintenance
     :ivar replacement: the owner's name for the host that stands in for the
@@ -82,6 +83,7 @@ class Host:
     instances: tuple[str, ...] | None
     planned_reboot: datetime.datetime | None
     rack: int | None
+    rack_name: str | None
     drain: draining.Drain | None = None
     occupied: blockers.Occupied | None = None
     maintenance: maintenance_windows.Maintenance | None = None
@@ -260,7 +262,8 @@ def _of_place(attributes: Mapping[str, str], racks: Mapping[str, int]) -> dict:
     date, rack = (attributes.get(name) for name in (
         attribute_rules.REBOOT, attribute_rules.RACK))
     return {'planned_reboot': date and attribute_rules.reboot(date),
-            'rack': None if rack is None else racks.get(rack)}
+            'rack': None if rack is None else racks.get(rack),
+            'rack_name': rack}
 
 
 def new(

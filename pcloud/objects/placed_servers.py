@@ -22,20 +22,31 @@ from pcloud.rules.placing import attributes
 
 
 @dataclasses.dataclass(frozen=True)
+class Rack:
+    """A rack of a Pcloud.
+
+    :ivar number: the number among the racks of the Pcloud's hosts, from 1
+    :ivar name: the rack's own name
+    """
+
+    number: int
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
 class PlacedServer:
     """A server on a host of a Pcloud, as the server's project sees the place.
 
     :ivar host: the owner's name for the host; None for a project that does
         not own the Pcloud, and for a host without a name
-    :ivar rack: the number of the host's rack among the racks of the Pcloud's
-        hosts, from 1; None while unknown, and where the host is not shown
+    :ivar rack: the host's rack, None while unknown
     """
 
     uuid: str
     pcloud_id: str
     pcloud_name: str
     host: str | None
-    rack: int | None
+    rack: Rack | None
 
 
 def index(
@@ -44,10 +55,9 @@ def index(
 ) -> list[PlacedServer]:
     """Return the servers of a project on hosts of Pclouds, in order of uuids.
 
-    Three queries, one in each cell with the servers, and four for the racks
-    where the project owns a Pcloud with a server. Servers in silent cells are
-    left out, and servers in a Pcloud that the project neither owns nor is a
-    tenant of: the project does not know the Pcloud.
+    Seven queries, and one in each cell with the servers. Servers in silent
+    cells are left out, and servers in a Pcloud that the project neither owns
+    nor is a tenant of: the project does not know the Pcloud.
 
     :param named: the uuids of the servers in question; None for all servers
     :param after: only servers with a greater uuid
@@ -58,9 +68,7 @@ def index(
         {place.node for place in places if place.node}, project_id)
     names_of = {pcloud.id: _names(pcloud, project_id) for pcloud in pclouds}
     by_host = _by_host(pclouds)
-    racks = _racks(context, [
-        pcloud.id for pcloud in pclouds
-        if pcloud.metadata.get(names.OWNER) == project_id])
+    racks = _racks(context, [pcloud.id for pcloud in pclouds])
     return [_server(place, by_host[place.host].metadata,
                     names_of[by_host[place.host].id].get(place.node),
                     racks.get(place.host))
@@ -88,8 +96,8 @@ def _by_host(pclouds: Collection[rows.Aggregate]) -> dict[str, rows.Aggregate]:
 
 def _racks(
     context: nova_context.RequestContext, pclouds: Collection[int],
-) -> dict[str, int]:
-    """Return ``service host -> number of the rack`` in the host's Pcloud.
+) -> dict[str, Rack]:
+    """Return ``service host -> rack`` in the host's Pcloud.
 
     Four queries, none without Pclouds. The numbers are those that the hosts of
     a Pcloud have in the Pcloud's list of hosts; a Pcloud with a host without a
@@ -106,8 +114,8 @@ def _racks(
         host: its.get(attributes.RACK) for host, its
         in host_attributes.effective(
             context, {host for hosts in in_order for host in hosts}).items()}
-    return {host: number for hosts in in_order
-            for host, number in _numbered(hosts, rack_of)}
+    return {host: rack for hosts in in_order
+            for host, rack in _numbered(hosts, rack_of)}
 
 
 def _in_order(pcloud: rows.Aggregate) -> list[str]:
@@ -124,17 +132,17 @@ def _in_order(pcloud: rows.Aggregate) -> list[str]:
 
 def _numbered(
     hosts: Collection[str], rack_of: Mapping[str, str | None],
-) -> Iterable[tuple[str, int]]:
-    """Return the hosts in racks, each with the number of the rack."""
+) -> Iterable[tuple[str, Rack]]:
+    """Return the hosts in racks, each with the rack."""
     numbers = attributes.ordinals(rack_of.get(host) for host in hosts)
-    return [(host, numbers[rack]) for host in hosts
-            if (rack := rack_of.get(host)) is not None]
+    return [(host, Rack(numbers[name], name)) for host in hosts
+            if (name := rack_of.get(host)) is not None]
 
 
 def _server(
     place: servers.Place, metadata: Mapping[str, str], host: str | None,
-    rack: int | None,
+    rack: Rack | None,
 ) -> PlacedServer:
     return PlacedServer(
         place.uuid, metadata[names.ID], metadata.get(names.NAME, ''), host,
-        None if host is None else rack)
+        rack)

@@ -10,6 +10,7 @@ import re
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api.policies import hosts as policies
+from pcloud.api.policies import pclouds as pcloud_policies
 from pcloud.api.views import hosts as views
 from pcloud.api import wishes
 from pcloud.backend.aggregates import inherited_metadata
@@ -29,9 +30,16 @@ from pcloud.rules.placing import constraints
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
     view = views.detail if call.manages_all else views.show
-    if call.can(policies.REASON):
-        return view
-    return lambda host: views.without_reason(view(host))
+    names_racks = call.can(pcloud_policies.RACK_NAMES)
+    tells_reason = call.can(policies.REASON)
+
+    def shown(host: hosts.Host) -> dict:
+        found = view(host)
+        if names_racks:
+            found = views.with_rack_name(found, host)
+        return found if tells_reason else views.without_reason(found)
+
+    return shown
 
 
 def index(call: api_call.Call) -> dict:

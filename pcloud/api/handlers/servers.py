@@ -5,6 +5,7 @@
 from oslo_config import cfg
 
 from pcloud.api import call as api_call
+from pcloud.api.policies import pclouds as policies
 from pcloud.api.schemas import types
 from pcloud.objects import placed_servers
 from pcloud.rules import forms
@@ -43,7 +44,8 @@ def index(call: api_call.Call) -> dict:
     limit = min(int(call.query.get('limit', most)), most)
     found = placed_servers.index(
         call.context, call.project_id, named, call.query.get('marker', ''))
-    return {'servers': [_view(server) for server in found[:limit]]}
+    view = _named_rack if call.can(policies.RACK_NAMES) else _view
+    return {'servers': [view(server) for server in found[:limit]]}
 
 
 def _named(call: api_call.Call) -> list[str] | None:
@@ -57,4 +59,9 @@ def _view(server: placed_servers.PlacedServer) -> dict:
     return {'server': server.uuid,
             'pcloud': {'id': server.pcloud_id, 'name': server.pcloud_name},
             'host': server.host,
-            'rack': server.rack}
+            'rack': server.rack and server.rack.number}
+
+
+def _named_rack(server: placed_servers.PlacedServer) -> dict:
+    """Return the place of a server with the rack's own name."""
+    return {**_view(server), 'rack_name': server.rack and server.rack.name}

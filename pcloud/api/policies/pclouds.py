@@ -18,6 +18,7 @@ SHOW = ROOT + 'show'
 CREATE = ROOT + 'create'
 UPDATE = ROOT + 'update'
 DELETE = ROOT + 'delete'
+RACK_NAMES = ROOT + 'rack_names'
 
 _COLLECTION = '/os-pclouds'
 _ITEM = '/os-pclouds/{id}'
@@ -46,4 +47,14 @@ rules = [
     policy.DocumentedRuleDefault(
         DELETE, base.MEMBER, 'Delete a Pcloud.',
         [{'path': _ITEM, 'method': 'DELETE'}], scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        RACK_NAMES, '!',
+        "See the racks' own names beside their numbers: of the hosts of the "
+        "project's own Pcloud, and of the hosts of the project's servers. "
+        'The names tell how the datacenter is built; in a cloud on premises '
+        'an operator may allow this to readers.',
+        [{'path': f'{_ITEM}/hosts', 'method': 'GET'},
+         {'path': f'{_ITEM}/hosts/{{name}}', 'method': 'GET'},
+         {'path': '/os-pcloud-servers', 'method': 'GET'}],
+        scope_types=base.SCOPES),
 ]

@@ -53,6 +53,11 @@ def with_resources(shown: dict, host: hosts.Host) -> dict:
             'traits': sorted(its.traits)}
 
 
+def with_rack_name(shown: dict, host: hosts.Host) -> dict:
+    """Add the rack's own name, null while unknown."""
+    return {**shown, 'rack_name': host.rack_name}
+
+
 def _reaction(host: hosts.Host) -> dict:
     """Return what the Pcloud has done for a maintenance, if anything.
 

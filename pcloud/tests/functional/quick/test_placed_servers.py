@@ -2,9 +2,13 @@
 
 """Which servers of a project are on hosts of which Pclouds."""
 
+from unittest import mock
+
 import ddt
 from oslo_utils import uuidutils
 
+from pcloud.api import enforcer
+from pcloud.api.policies import pclouds as policies
 from pcloud.tests.functional.quick import test_cells
 from pcloud.tests.functional.quick import test_client
 from pcloud.tests.support import base
@@ -61,11 +65,34 @@ class PlacedServersTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual({'a-first': 1, 'web-1': 2}, number)
         self.assertEqual([self.place(self.inside, rack=2)],
                          self.ask(self.alice))
-        self.assertEqual([self.place(self.borrowed, None)],
+        self.assertEqual([self.place(self.borrowed, None, 2)],
                          self.ask(self.bob))
         self._racks(right=[host])
         self.assertEqual([self.place(self.inside, rack=1)],
                          self.ask(self.alice))
+
+    def test_names_of_racks_as_the_policy_says(self):
+        self._racks(cellar=list(self.hosts))
+        allow = enforcer.Enforcer.allow
+
+        def allow_names(self, context, rule, project_id):
+            return rule == policies.RACK_NAMES or allow(
+                self, context, rule, project_id)
+
+        with mock.patch.object(enforcer.Enforcer, 'allow', allow_names):
+            for user, server, host in ((self.alice, self.inside, 'web-1'),
+                                       (self.bob, self.borrowed, None)):
+                self.assertEqual(
+                    [{**self.place(server, host, 1), 'rack_name': 'cellar'}],
+                    self.ask(user))
+            self.assertEqual(['cellar'], self.rack_names(self.alice))
+        # By default nobody sees the names, not even an administrator.
+        self.assertEqual([None], self.rack_names(self.alice))
+        self.assertEqual([None], self.rack_names(self.admin))
+
+    def rack_names(self, user):
+        return [host.get('rack_name') for host in user.get_json(
+            f'/os-pclouds/{self.pcloud}/hosts')['hosts']]
 
     def test_tenant_that_is_removed(self):
         self.alice.call_json(
@@ -171,7 +198,7 @@ class ClientTest(test_client.ClientTestCase):
                  'outside': (None, None, None)}
         self.assertEqual(shown | {'inside': ('mine', 'web-1', 1)},
                          self._listed(self.alice))
-        self.assertEqual(shown | {'inside': ('mine', None, None)},
+        self.assertEqual(shown | {'inside': ('mine', None, 1)},
                          self._listed(self.bob))
 
     def test_of_a_pcloud(self):
