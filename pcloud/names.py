@@ -48,6 +48,8 @@ DRAIN_PREFIX = 'pcloud:drain:'
 REACTION_PREFIX = 'pcloud:maintained:'
 # Which host another host stands in for during a maintenance.
 REPLACES_PREFIX = 'pcloud:replaces:'
+# That the owner keeps a host for the time when another host is away.
+SPARE_PREFIX = 'pcloud:spare:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # Where a server is to be moved so that hosts get empty, or others fit.
@@ -79,7 +81,7 @@ STRICT_PREFIX = 'pcloud:strict:'
 WORKER = 'pcloud:worker'
 # What the journal keeps of each host that is in a Pcloud.
 KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
-                 REPLACES_PREFIX)
+                 REPLACES_PREFIX, SPARE_PREFIX)
 # The keys of the journal, on whatever aggregate the hosts are. Nova joins the
 # hosts of an aggregate with its metadata, and sends both to each scheduler.
 _OF_JOURNAL = (
@@ -189,6 +191,14 @@ def replaces_key(host: str) -> str:
     :param host: the service host, which has to fit `maintenance_key`
     """
     return REPLACES_PREFIX + host
+
+
+def spare_key(host: str) -> str:
+    """Return the journal's key of a host that is a spare.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return SPARE_PREFIX + host
 
 
 def node_key(host: str) -> str:
@@ -369,6 +379,11 @@ def reactions(metadata: Mapping[str, str]) -> dict[str, str]:
 def replaced(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the hosts that stand in: ``service host -> value``."""
     return stripped(metadata, REPLACES_PREFIX)
+
+
+def spares(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the spares in metadata: ``service host -> value``."""
+    return stripped(metadata, SPARE_PREFIX)
 
 
 def rebalance(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -155,6 +155,8 @@ def _effect(key: str) -> str:
         return 'Nothing was done for a maintenance of the host.'
     if key.startswith(names.REPLACES_PREFIX):
         return 'The host counts, takes no new servers, and leaves the Pcloud.'
+    if key.startswith(names.SPARE_PREFIX):
+        return 'The host is disabled, and no spare.'
     if key.startswith(names.REBALANCE_PREFIX):
         return 'The rebalance of the Pcloud ends.'
     if key.startswith(names.MAINTENANCE_PREFIX):

@@ -194,7 +194,7 @@ class GrowingPcloud(Pcloud):
 class Host(Resource):
     """A host of a Pcloud.
 
-    :ivar state: "enabled", "disabled" or "draining"
+    :ivar state: "enabled", "disabled", "draining" or "spare"
     :ivar status: "up", "down" or "maintenance"
     :ivar instances: the ids of the servers on the host, None when not known
     :ivar memory_mb: MiB; likewise memory_mb_used

@@ -383,12 +383,15 @@ def _pcloud(
 def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
     """Return the hosts of a Pcloud whose units count.
 
-    A host that stands in for another host of the Pcloud does not count.
+    A host that stands in for another host of the Pcloud does not count, unless
+    it is a spare.
     """
     stand_ins = maintenance_policies.stand_ins(
         names.replaced(aggregate.metadata))
     leaving = maintenance_policies.leaving(stand_ins, aggregate.hosts)
-    return aggregate.hosts - (stand_ins.keys() - leaving)
+    return aggregate.hosts - ({
+        host for host, other in stand_ins.items()
+        if other is not None and not other.spare} - leaving)
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:

@@ -30,7 +30,8 @@ rules = [
         [{'path': _COLLECTION, 'method': 'POST'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         UPDATE, base.MEMBER,
-        "Enable or disable a host of the project's own Pcloud.",
+        "Enable or disable a host of the project's own Pcloud, or keep the "
+        'host as a spare.',
         [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         MOVE, base.MEMBER,

@@ -27,6 +27,7 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import attributes
@@ -241,6 +242,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.DRAIN_PREFIX: _record(draining.Drain),
     names.REACTION_PREFIX: _record(maintenance_policies.Reaction),
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
+    names.SPARE_PREFIX: _record(spares.Spare),
     names.REBALANCE_PREFIX: _check_rebalance,
     names.MAINTENANCE_PREFIX: _record(maintenance_windows.KeptMaintenance),
     names.OWN_PREFIX: _check_own_ratios,

@@ -67,7 +67,7 @@ ROOMS = {
     'rules/moving': _room(
         '', '',
         'assignments moves',
-        'blockers draining maintenance_policies maintenance_windows'),
+        'blockers draining maintenance_policies maintenance_windows spares'),
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -121,6 +121,7 @@ ROOMS = {
         'replacements turns'),
     'objects/changing_hands': _room(
         '', '',
+        'stand_ins',
         'allocation',
         'choosing host_removal',
         'pool_hosts'),

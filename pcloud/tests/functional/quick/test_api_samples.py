@@ -132,6 +132,8 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('hosts/list', self.alice, 'GET', path)
         self._sample('hosts/show', self.alice, 'GET', f'{path}/web-1')
         self._sample('hosts/show-admin', self.admin, 'GET', f'{path}/web-1')
+        self._sample('hosts/spare', self.alice, 'PUT', f'{path}/web-1',
+                     {'host': {'state': 'spare'}})
         self._sample('hosts/drain', self.alice, 'PUT', f'{path}/web-1', {
             'host': {'state': 'draining', 'drain': {
                 'move': 'none', 'release': True,
