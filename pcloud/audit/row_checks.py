@@ -207,6 +207,7 @@ OUTLIVED = {
     names.REACTION_PREFIX: 'reaction-without-host',
     names.REPLACES_PREFIX: 'replacement-without-host',
     names.SPARE_PREFIX: 'spare-without-host',
+    names.IDLE_PREFIX: 'idle-without-host',
     names.OWN_PREFIX: 'ratio-not-given-back',
     names.MAINTENANCE_PREFIX: 'maintenance-without-host'}
 

@@ -9,6 +9,7 @@ by before the host counts and takes no new servers.
 Rule: reference-maintenance-stand-ins
 """
 
+from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 
@@ -42,6 +43,18 @@ def end(written: writes.Rows, aggregate_id: int, host: str) -> None:
     written.exchange(aggregate_id, key, dataclasses.replace(
         reaction, begin=None).text())
     _send_away(written, aggregate_id, reaction.replacement, host)
+
+
+def end_all(
+    written: writes.Rows, aggregate_id: int, hosts: Collection[str],
+) -> None:
+    """Write that nobody stands in for any host of a Pcloud any more.
+
+    :param hosts: the service hosts of the Pcloud
+    """
+    for host in names.reactions(written.values(
+            aggregate_id, list(map(names.reaction_key, hosts)))):
+        end(written, aggregate_id, host)
 
 
 def _send_away(

@@ -20,6 +20,7 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import shrinking
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 from pcloud.rules import ratios
@@ -56,7 +57,7 @@ RECORDS = {
     draining.Drain: st.builds(
         draining.Drain, _SECONDS, st.sampled_from(draining.MOVES), _FLAGS,
         st.none() | _SECONDS, _FLAGS,
-        st.none() | st.sampled_from(access.STATES), _FLAGS),
+        st.none() | st.sampled_from(access.STATES), _FLAGS, _FLAGS),
     maintenance_windows.KeptMaintenance: st.builds(
         maintenance_windows.KeptMaintenance, _SECONDS,
         st.none() | _SECONDS, _FLAGS,
@@ -68,6 +69,10 @@ RECORDS = {
     maintenance_policies.StandIn: st.builds(
         maintenance_policies.StandIn, _FLAGS, _FLAGS, host=_TEXTS),
     spares.Spare: st.builds(spares.Spare, _SECONDS),
+    shrinking.Idle: st.builds(shrinking.Idle, _SECONDS),
+    shrinking.Shrink: st.builds(
+        shrinking.Shrink, st.integers(1, shrinking.MOST_HOURS), *[
+            st.integers(0, shrinking.MOST_HOSTS)] * 2),
     assignments.Assignment: st.builds(
         assignments.Assignment, _TOKENS, st.integers(1, 10 ** 10 - 1),
         _SECONDS, st.sampled_from([draining.LIVE, draining.ANY]), _UUIDS,

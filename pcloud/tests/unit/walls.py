@@ -67,7 +67,8 @@ ROOMS = {
     'rules/moving': _room(
         '', '',
         'assignments moves',
-        'blockers draining maintenance_policies maintenance_windows spares'),
+        'blockers draining maintenance_policies maintenance_windows '
+        'shrinking spares'),
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -211,7 +212,8 @@ ROOMS = {
         f'{_OSLO} nova.context nova.exception nova.objects',
         'due_pclouds steps',
         'forecast rebalancer',
-        'asking drain_plan drains maintenance maintenance_reactions',
+        'asking drain_plan drains maintenance maintenance_reactions '
+        'shrinking',
         'maintenance_drains'),
     'worker': _room(
         'api backend client exception moving objects rules',

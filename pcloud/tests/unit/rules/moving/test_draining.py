@@ -104,3 +104,6 @@ class DrainTest(base.BaseTestCase):
                           (drain, in_use))
             spare = dataclasses.replace(drain, release=False, spare=release)
             self.assertIs(at_rest, draining.is_at_rest(spare, in_use, 5))
+            idle = dataclasses.replace(drain, idle=True)
+            self.assertIs(at_rest and not in_use,
+                          draining.is_at_rest(idle, in_use, 5))
