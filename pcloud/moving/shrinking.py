@@ -106,9 +106,11 @@ def step(
     found = _look(context, aggregate)
     if not found:
         return
-    later = _left_later(context, aggregate, found.released)
+    # A rebalance may be about to move servers to any host.
+    long_empty = [] if names.rebalance(aggregate.metadata) else found.released
+    later = _left_later(context, aggregate, long_empty)
     released = _unpinned(context, pcloud, aggregate, [
-        host for host in found.released if host not in later])
+        host for host in long_empty if host not in later])
     notes = {**dict.fromkeys(found.noted, int(timeutils.utcnow_ts())), **later}
     forgotten = {*found.forgotten, *later}
 

@@ -103,11 +103,12 @@ def _write_state(
     host_key = names.host_key(host.name)
     drain_key = names.drain_key(host.compute.host)
     spare_key = names.spare_key(host.compute.host)
+    idle_key = names.idle_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
         there = written.values(pcloud.aggregate.id, [
-            host_key, drain_key, spare_key, replaces_key])
+            host_key, drain_key, spare_key, idle_key, replaces_key])
         if replaces_key in there:
             _check_stand_in(written, pcloud, host, there[replaces_key])
         # Another host may have the name by now.
@@ -115,8 +116,8 @@ def _write_state(
                 pcloud.aggregate.id, names.state_key(node), host.state or ''):
             raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
         # To delete nothing would lock a gap, and hold up other changes.
-        if old := [key for key in (drain_key, spare_key) if key in there]:
-            written.drop(pcloud.aggregate.id, old)
+        written.unmark([key for key in (drain_key, spare_key, idle_key)
+                        if key in there])
         if host.drain is not None:
             written.insert(
                 pcloud.aggregate.id, {drain_key: host.drain.text()})

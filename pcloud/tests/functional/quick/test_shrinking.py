@@ -283,6 +283,23 @@ class ShrinkTest(ShrinkingTestCase):
         self.admin.delete_server(server['id'])
         self._wait_until_deleted(server)
 
+    def test_state_that_the_owner_gives(self):
+        self.shrink(min_hosts=3)
+        self.age('a', 'b', 'c')
+        self.put('a', 'enabled')
+        self.put('b', 'disabled')
+        self.assertEqual({'c'}, self.noted().keys())
+
+    def test_rebalance_that_is_under_way(self):
+        self.shrink()
+        self.age('a')
+        uuid = '7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90'
+        self.set_metadata(**{f'pcloud:rebalance:{self.pcloud}:{uuid}': (
+            'plan=0123abcd step=1 since=20261127T180543Z move=live '
+            f'source={uuid} target={uuid}')})
+        steps.step(self.context, pclouds.head(self.context, self.pcloud))
+        self.assertEqual('enabled', self.names()['a'])
+
     def test_home_of_a_shelved_server(self):
         server = self.start({'pcloud': self.pcloud, 'pcloud_host': 'A'})
         self.act(server, {'shelve': None})

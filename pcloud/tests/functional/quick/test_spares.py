@@ -196,6 +196,27 @@ class StandInTest(SparesTestCase):
         self.assertEqual(2, self.in_use())
         self.assertEqual([], self.kinds())
 
+    def test_host_in_maintenance_that_is_made_a_spare(self):
+        self.announce()
+        self.spare('a')
+        self.work()
+        self.withdraw()
+        self.work()
+        self.assertEqual({'a': 'spare', 'b': 'spare'}, self.names())
+        self.assertEqual([], self.kinds())
+
+    def test_spare_that_was_never_enabled(self):
+        self.put('b', 'disabled')
+        self.real['c'] = self.add_host(
+            self.alice, self.pcloud, 'c', 'gpu', enable=False)
+        self.spare('c')
+        server = self.start_on_a()
+        self.announce()
+        self.assertEqual('c', self.replacement())
+        self.arrives(server, 'c')
+        self.ends(server, 'completed')
+        self.assertEqual([], self.kinds())
+
     def test_the_owner_has_it_back_at_once(self):
         self.announce()
         self.spare('b')
