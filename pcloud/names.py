@@ -38,6 +38,7 @@ OWNER = 'pcloud:owner'
 MAINTENANCE_POLICY = 'pcloud:maintenance_policy'
 PIN_BY_TENANTS = 'pcloud:pin_by_tenants'
 FILLING = 'pcloud:placement'
+SHRINK = 'pcloud:shrink'
 # The flavors and images that a Pcloud takes, in parts with numbers.
 FLAVORS_PREFIX = 'pcloud:flavors:'
 IMAGES_PREFIX = 'pcloud:images:'
@@ -48,6 +49,10 @@ DRAIN_PREFIX = 'pcloud:drain:'
 REACTION_PREFIX = 'pcloud:maintained:'
 # Which host another host stands in for during a maintenance.
 REPLACES_PREFIX = 'pcloud:replaces:'
+# That the owner keeps a host for the time when another host is away.
+SPARE_PREFIX = 'pcloud:spare:'
+# Since when a worker has seen nobody on a host, in a Pcloud that shrinks.
+IDLE_PREFIX = 'pcloud:idle:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # Where a server is to be moved so that hosts get empty, or others fit.
@@ -79,7 +84,7 @@ STRICT_PREFIX = 'pcloud:strict:'
 WORKER = 'pcloud:worker'
 # What the journal keeps of each host that is in a Pcloud.
 KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
-                 REPLACES_PREFIX)
+                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX)
 # The keys of the journal, on whatever aggregate the hosts are. Nova joins the
 # hosts of an aggregate with its metadata, and sends both to each scheduler.
 _OF_JOURNAL = (
@@ -113,7 +118,8 @@ RAM_RATIO = 'ram_allocation_ratio'
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
     for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
-                MAINTENANCE_POLICY, PIN_BY_TENANTS, FILLING, SCOPE, SCOPE_ID))
+                MAINTENANCE_POLICY, PIN_BY_TENANTS, FILLING, SHRINK, SCOPE,
+                SCOPE_ID))
 
 
 def pool(flavor_id: str) -> str:
@@ -189,6 +195,22 @@ def replaces_key(host: str) -> str:
     :param host: the service host, which has to fit `maintenance_key`
     """
     return REPLACES_PREFIX + host
+
+
+def spare_key(host: str) -> str:
+    """Return the journal's key of a host that is a spare.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return SPARE_PREFIX + host
+
+
+def idle_key(host: str) -> str:
+    """Return the journal's key of since when a host is seen empty.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return IDLE_PREFIX + host
 
 
 def node_key(host: str) -> str:
@@ -369,6 +391,16 @@ def reactions(metadata: Mapping[str, str]) -> dict[str, str]:
 def replaced(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the hosts that stand in: ``service host -> value``."""
     return stripped(metadata, REPLACES_PREFIX)
+
+
+def spares(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the spares in metadata: ``service host -> value``."""
+    return stripped(metadata, SPARE_PREFIX)
+
+
+def idle(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the hosts seen empty in metadata: ``service host -> value``."""
+    return stripped(metadata, IDLE_PREFIX)
 
 
 def rebalance(metadata: Mapping[str, str]) -> dict[str, str]:

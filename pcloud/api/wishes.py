@@ -21,7 +21,7 @@ from pcloud.rules.moving import maintenance_policies
 # The wishes of the table in `check`.
 CLOSE, MOVE, RELEASE = 'drain', 'move', 'release'
 MIGRATE, REPLACE = 'policy migrate', 'policy replace'
-GROW, REBALANCE = 'default grow', 'rebalance'
+GROW, REBALANCE, SHRINK = 'default grow', 'rebalance', 'shrink'
 
 RULES: Mapping[str, tuple[str, ...]] = {
     CLOSE: (hosts.UPDATE,),
@@ -30,7 +30,8 @@ RULES: Mapping[str, tuple[str, ...]] = {
     MIGRATE: (hosts.UPDATE, hosts.MOVE),
     REPLACE: (hosts.UPDATE, hosts.MOVE, hosts.ADD, hosts.REMOVE),
     GROW: (hosts.UPDATE, hosts.ADD),
-    REBALANCE: (hosts.MOVE,)}
+    REBALANCE: (hosts.MOVE,),
+    SHRINK: (hosts.UPDATE, hosts.REMOVE)}
 
 
 def check(
@@ -49,6 +50,7 @@ def check(
     the maintenance policy ``replace``              yes     yes   yes  yes
     a default Pcloud in the mode ``grow``           yes     no    yes  no
     a rebalance                                     no      yes   no   no
+    that empty hosts leave                          yes     no    no   yes
     ==============================================  ======  ====  ===  ======
 
     :param project_id: the owner of the Pcloud that the wishes are about
@@ -75,3 +77,11 @@ def of_policy(policy: str | None) -> list[str]:
     """
     return {maintenance_policies.MIGRATE: [MIGRATE],
             maintenance_policies.REPLACE: [REPLACE]}.get(policy or '', [])
+
+
+def of_shrink(members: Mapping[str, int] | None) -> list[str]:
+    """Return the wishes that it is that empty hosts leave.
+
+    :param members: as in the body, None for no such wish
+    """
+    return [] if members is None else [SHRINK]

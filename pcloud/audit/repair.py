@@ -248,23 +248,23 @@ def open_again(host: str, context: nova_context.RequestContext) -> str:
     return _DONE
 
 
-def end_drain(
-    aggregate: rows.Aggregate, host: str, node: str,
+def end_closing(
+    aggregate: rows.Aggregate, key: str, node: str,
     context: nova_context.RequestContext,
 ) -> str:
-    """Delete the drain of an enabled host.
+    """Delete what only a disabled host has of an enabled host.
 
-    :param host: the service host
+    :param key: of the drain of the host, or of the host as a spare
     :param node: the hypervisor hostname of the host
     """
     def work(written: writes.Rows) -> bool:
         if not written.has(
                 aggregate.id, names.state_key(node), access.ENABLED):
             return False
-        return bool(written.drop(aggregate.id, [names.drain_key(host)]))
+        return bool(written.drop(aggregate.id, [key]))
 
     if change.run(context, [_anchor(aggregate)], work):
-        return 'the drain has ended'
+        return 'the key is deleted'
     return _DONE
 
 

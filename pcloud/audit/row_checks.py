@@ -206,6 +206,8 @@ OUTLIVED = {
     names.DRAIN_PREFIX: 'drain-without-host',
     names.REACTION_PREFIX: 'reaction-without-host',
     names.REPLACES_PREFIX: 'replacement-without-host',
+    names.SPARE_PREFIX: 'spare-without-host',
+    names.IDLE_PREFIX: 'idle-without-host',
     names.OWN_PREFIX: 'ratio-not-given-back',
     names.MAINTENANCE_PREFIX: 'maintenance-without-host'}
 
@@ -282,16 +284,35 @@ def _check_keys(
         yield findings.KeyFinding(
             kind, aggregate.name, key, f'{subject} is not in the Pcloud',
             functools.partial(repair.drop_key, aggregate, key))
-    for host in sorted(names.drains(metadata)):
-        node = node_of.get(host, '')
-        if names.states(metadata).get(node) == access.ENABLED:
-            yield findings.KeyFinding(
-                'drain-not-ended', aggregate.name, names.drain_key(host),
-                'its host was enabled by hand, and the drain is left, which '
-                'would go on with the next disabling',
-                functools.partial(repair.end_drain, aggregate, host, node))
+    yield from _check_closed(aggregate, node_of)
     yield from _check_replacements(aggregate)
     yield from _check_rebalance(known, aggregate)
+
+
+def _check_closed(
+    aggregate: rows.Aggregate, node_of: Mapping[str, str],
+) -> Iterator[findings.Finding]:
+    """Find what only a disabled host has, of hosts enabled by hand.
+
+    :param node_of: ``service host -> hypervisor hostname``
+    """
+    metadata = aggregate.metadata
+    states = names.states(metadata)
+    for host in sorted(node_of):
+        if states.get(node_of[host]) != access.ENABLED:
+            continue
+        for kind, key, what in (
+                ('drain-not-ended', names.drain_key(host),
+                 'the drain is left, which would go on'),
+                ('spare-not-ended', names.spare_key(host),
+                 'would be a spare again')):
+            if key in metadata:
+                yield findings.KeyFinding(
+                    kind, aggregate.name, key,
+                    f'its host was enabled by hand, and {what} with the next '
+                    'disabling',
+                    functools.partial(repair.end_closing, aggregate, key,
+                                      node_of[host]))
 
 
 def _check_replacements(

@@ -155,6 +155,10 @@ def _effect(key: str) -> str:
         return 'Nothing was done for a maintenance of the host.'
     if key.startswith(names.REPLACES_PREFIX):
         return 'The host counts, takes no new servers, and leaves the Pcloud.'
+    if key.startswith(names.IDLE_PREFIX):
+        return 'The host counts as empty from now on.'
+    if key.startswith(names.SPARE_PREFIX):
+        return 'The host is disabled, and no spare.'
     if key.startswith(names.REBALANCE_PREFIX):
         return 'The rebalance of the Pcloud ends.'
     if key.startswith(names.MAINTENANCE_PREFIX):
@@ -175,6 +179,7 @@ _EFFECTS = {
                  'quota of the owner.',
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
+    names.SHRINK: 'No host leaves by itself.',
     names.DESCRIPTION: 'It is shown as it is.',
     names.OWNER: 'The Pcloud belongs to no project.',
     names.QUOTA_UNITS: 'The project gets no more hosts.'}

@@ -90,6 +90,32 @@ def is_count(text: str) -> bool:
             text.count('0') < len(text) <= _MOST_DIGITS)
 
 
+def whole(text: str) -> int:
+    """Read a whole number, 0 too.
+
+    :raises argparse.ArgumentTypeError: for any other text
+    """
+    if text != '0' and not is_count(text):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a whole number of 0 or more, of at most "
+            f'{_MOST_DIGITS} digits')
+    return int(text)
+
+
+def misplaced_shrinking(
+    after: int | None, min_hosts: int | None, keep_spare: int | None,
+) -> str | None:
+    """Return what is wrong with the options by which empty hosts leave.
+
+    :returns: a sentence, None for options that go together
+    """
+    given = [option for option, value in (
+        ('--shrink-min-hosts', min_hosts),
+        ('--shrink-keep-spare', keep_spare)) if value is not None]
+    return (f'{", ".join(given)}: only together with --shrink-after'
+            if given and after is None else None)
+
+
 def positive(text: str) -> int:
     """Read a whole number.
 

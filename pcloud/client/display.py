@@ -75,6 +75,14 @@ def grows(growth: Mapping[str, str | int | None] | None) -> str:
         f' in {zone}' if zone else '')
 
 
+def shrinks(shrink: Mapping[str, int] | None) -> str:
+    """Format when empty hosts leave a Pcloud; a dash for never."""
+    if shrink is None:
+        return '-'
+    return (f"after {shrink['after_hours']} hours, keeps "
+            f"{shrink['min_hosts']} hosts and {shrink['keep_spare']} empty")
+
+
 def by_zone(counts: Mapping[str, int]) -> str:
     """Format the number of hosts in each availability zone."""
     return joined([f'{zone}: {count}'
@@ -273,6 +281,7 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
         Field('placement', 'Placement'),
         Field('flavors', 'Flavors', allowed),
         Field('images', 'Images', allowed),
+        Field('shrink', 'Shrink', shrinks),
     ))
 
 PCLOUD_WITH_GROWTH = PCLOUD + (Field('growth', 'Growth', grows),)

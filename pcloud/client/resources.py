@@ -154,6 +154,8 @@ class Pcloud(Resource):
         not chosen, as "default"
     :ivar flavors: the ids of the flavors that the Pcloud takes; None for all,
         likewise images
+    :ivar shrink: "after_hours", "min_hosts" and "keep_spare", by which empty
+        hosts leave; None where none does
     :ivar free: "hosts" without servers, "vcpus" and "memory_mb" (MiB) that are
         free; None unless requested, and while the cell of a host is silent
     :ivar servers: how many servers run in the Pcloud; None likewise
@@ -174,6 +176,7 @@ class Pcloud(Resource):
     placement: str | None = None
     flavors: tuple[str, ...] | None = None
     images: tuple[str, ...] | None = None
+    shrink: Mapping[str, int] | None = None
     free: Mapping[str, int] | None = None
     servers: int | None = None
 
@@ -194,7 +197,7 @@ class GrowingPcloud(Pcloud):
 class Host(Resource):
     """A host of a Pcloud.
 
-    :ivar state: "enabled", "disabled" or "draining"
+    :ivar state: "enabled", "disabled", "draining" or "spare"
     :ivar status: "up", "down" or "maintenance"
     :ivar instances: the ids of the servers on the host, None when not known
     :ivar memory_mb: MiB; likewise memory_mb_used

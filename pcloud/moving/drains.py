@@ -23,12 +23,16 @@ from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
 from pcloud.backend import outages
+from pcloud import exception
 from pcloud import names
 from pcloud.objects.changing_hands import host_removal
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
+from pcloud.objects import reconcile
 from pcloud.rules.moving import draining
+from pcloud.rules.moving import spares
+from pcloud.rules.placing import access
 
 LOG = logging.getLogger(__name__)
 
@@ -75,23 +79,94 @@ def step(
         for row, drain in drained:
             if not drain.told and drain.is_overdue(timeutils.utcnow_ts()):
                 _tell(context, pcloud, row, drain)
-        _release_empty(context, pcloud, [
-            row for row, drain in drained if drain.release])
+        _end_empty(context, pcloud, [
+            (row, drain) for row, drain in drained
+            if drain.release or drain.spare])
     except outages.ANY as error:
         LOG.warning('What is due for the drained hosts of Pcloud %(pcloud)s '
                     'has still to be done: %(error)s',
                     {'pcloud': pcloud.id, 'error': error})
 
 
-def _release_empty(
+def _end_empty(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    rows: Sequence[pcloud_rows.HostRows],
+    drained: Sequence[Drained],
 ) -> None:
-    if not rows:
+    """Have empty hosts leave the Pcloud, or be spares again.
+
+    A host by which the Pcloud shrinks stays when a server has come.
+    """
+    if not drained:
         return
-    used = computes.hosts_in_use(context, [row.host for row in rows])
-    for row in [row for row in rows if row.host not in used][:_RELEASED]:
+    used, silent = computes.known_in_use(
+        context, [row.host for row, _ in drained])
+    empty = [(row, drain) for row, drain in drained
+             if row.host not in used | silent]
+    for row, drain in drained:
+        if drain.idle and row.host in used:
+            _stay(context, pcloud, row, drain)
+    for row, drain in empty:
+        if drain.spare:
+            _rest(context, pcloud, row, drain)
+    for row in [row for row, drain in empty if drain.release][:_RELEASED]:
         _release(context, pcloud, row.name)
+
+
+def _stay(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    row: pcloud_rows.HostRows, drain: draining.Drain,
+) -> None:
+    """Enable a host on which a server has landed meanwhile.
+
+    :raises: `exception.HostBusy` while something is due for the host
+    """
+    def work(written: writes.Rows) -> bool:
+        # The owner may have another wish by now.
+        if not written.drop_if(
+                pcloud.aggregate.id, names.drain_key(row.host), drain.text()):
+            return False
+        written.exchange(
+            pcloud.aggregate.id, names.state_key(row.node), access.ENABLED)
+        if not written.open(row.host):
+            raise exception.HostBusy(name=row.name)
+        return True
+
+    if change.run(context, [journal.pcloud_anchor(pcloud.id)], work):
+        LOG.info('Host %(host)s of Pcloud %(pcloud)s is in use, and stays.',
+                 {'host': row.host, 'pcloud': pcloud.id})
+        _tell_state(context, pcloud, row)
+
+
+def _rest(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    row: pcloud_rows.HostRows, drain: draining.Drain,
+) -> None:
+    """Write that a host which has stood in is a spare again."""
+    spare = spares.Spare(int(timeutils.utcnow_ts()))
+
+    def work(written: writes.Rows) -> bool:
+        # The owner may have another wish by now.
+        if not written.drop_if(
+                pcloud.aggregate.id, names.drain_key(row.host), drain.text()):
+            return False
+        written.insert(
+            pcloud.aggregate.id, {names.spare_key(row.host): spare.text()})
+        return True
+
+    if change.run(context, [journal.pcloud_anchor(pcloud.id)], work):
+        LOG.info('Host %(host)s of Pcloud %(pcloud)s is a spare again.',
+                 {'host': row.host, 'pcloud': pcloud.id})
+        _tell_state(context, pcloud, row)
+
+
+def _tell_state(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    row: pcloud_rows.HostRows,
+) -> None:
+    if notifications.wanted():
+        reconcile.notified(lambda: notifications.host(
+            context, 'update', hosts.event_of(
+                pcloud, hosts.show(context, pcloud, row.name))))
 
 
 def _release(

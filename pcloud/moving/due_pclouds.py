@@ -17,6 +17,7 @@ from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import step_rows
 from pcloud.backend.cells import computes
+from pcloud.moving import shrinking
 from pcloud import names
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
@@ -28,20 +29,23 @@ CONF = cfg.CONF
 def find(context: nova_context.RequestContext) -> dict[str, str]:
     """Return the Pclouds with due work.
 
-    Two queries while no host is drained or in maintenance and no server is to
-    be moved, else four and one query a cell.
+    Two queries while no host is drained or in maintenance, no server is to be
+    moved and no Pcloud shrinks, else four or five, and one query a cell.
 
     :returns: ``Pcloud id -> owner``
     """
     wished = step_rows.wished(context)
-    drained = frozenset().union(*(
-        names.drains(each.kept).keys() for each in wished.values()))
-    used = computes.hosts_in_use(context, drained) if drained else frozenset()
+    looked_at = frozenset().union(*(
+        {*names.drains(each.kept), *names.idle(each.kept), *each.states}
+        for each in wished.values()))
+    used, silent = computes.known_in_use(
+        context, looked_at) if looked_at else (frozenset(), frozenset())
     now = timeutils.utcnow_ts()
     return {pcloud_id: each.owner for pcloud_id, each in wished.items()
             if each.is_rebalanced or names.replaced(each.kept) or
-            _has_due_drain(each.kept, used, now) or
-            _has_due_reaction(each, now)}
+            _has_due_drain(each.kept, used | silent, now) or
+            _has_due_reaction(each, now) or
+            shrinking.plan(each.shrink, each.kept, each.states, used, silent)}
 
 
 def _has_due_drain(

@@ -4,7 +4,7 @@
 """What a Pcloud does when one of its hosts is going to be in maintenance.
 
 The owner's policy says whether the servers of the host are moved, and whether
-a free host joins before. A worker begins and ends
+a spare or a free host stands in before. A worker begins and ends
 reactions. One change writes all of a reaction; what has been done for a host
 is kept in one row of the journal.
 
@@ -13,8 +13,6 @@ Rule: reference-maintenance-policy
 
 from collections.abc import Mapping
 import dataclasses
-import random
-import secrets
 
 from nova import context as nova_context
 from oslo_config import cfg
@@ -23,9 +21,7 @@ from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import maintenance_rows
 from pcloud.backend.aggregates import pcloud_rows
-from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
-from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
@@ -36,7 +32,7 @@ from pcloud import exception
 from pcloud.moving import maintenance_drains
 from pcloud import names
 from pcloud.objects.changing_hands import allocation
-from pcloud.objects import host_flavors
+from pcloud.objects.changing_hands import stand_ins
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
@@ -45,17 +41,9 @@ from pcloud.objects import replacements
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
-from pcloud.rules.placing import access
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
-
-# That no host can join. The servers are moved within the Pcloud then.
-_NONE_JOINS = (exception.NoFreeHost, exception.HostsSettling,
-               exception.HostsContended, exception.QuotaExceeded)
-
-# How much of the name of a host the name of the replacement begins with.
-_NAME_LENGTH = 57
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,17 +176,21 @@ def _begin(
     aggregate: rows.Aggregate, subject: _Subject,
     maintenance: maintenance_windows.Maintenance,
 ) -> None:
-    """Drain a host, and have a free host join where the policy says so.
+    """Drain a host, and have a host stand in where the policy says so.
 
-    :raises: `allocation.Lost` when another request has got the free host, and
+    None stands in for a spare, which takes no servers.
+
+    :raises: `allocation.Lost` when another request has got the other host, and
         as `allocation.choose`, `change.run`
     """
-    is_replaced = aggregate.metadata.get(
-        names.MAINTENANCE_POLICY) == maintenance_policies.REPLACE
+    is_replaced = (aggregate.metadata.get(
+        names.MAINTENANCE_POLICY) == maintenance_policies.REPLACE and
+        subject.host not in stand_ins.kept_spares(aggregate))
     kept = _kept(aggregate, subject, is_replaced)
     joining, failed = None, False
     if kept is None and is_replaced:
-        joining = _find_replacement(context, pcloud, subject, maintenance)
+        joining = _find_replacement(
+            context, pcloud, aggregate, subject, maintenance)
         failed = joining is None
     try:
         _write_begin(context, pcloud, aggregate, subject, maintenance,
@@ -219,12 +211,13 @@ def _kept(
     Where the policy has a host join, a host that has stood in before, and has
     not left yet, does so again.
     """
-    stand_ins = maintenance_policies.stand_ins(
+    there = maintenance_policies.stand_ins(
         names.replaced(aggregate.metadata))
-    wanted = [maintenance_policies.StandIn(host=subject.host)] + [
+    wanted = [maintenance_policies.StandIn(host=subject.host),
+              maintenance_policies.StandIn(spare=True, host=subject.host)] + [
         maintenance_policies.StandIn(True, host=subject.host)] * is_replaced
     return next((host for value in wanted for host in sorted(aggregate.hosts)
-                 if stand_ins.get(host) == value), None)
+                 if there.get(host) == value), None)
 
 
 def _write_begin(
@@ -262,40 +255,63 @@ def _write_begin(
         maintenance_drains.begin(
             written, aggregate.id, subject.host, subject.node, values, wish)
         if kept is not None:
-            if not written.exchange(
-                    aggregate.id, names.replaces_key(kept),
-                    maintenance_policies.StandIn(host=subject.host).text()):
-                raise allocation.Lost('the host that has joined has left')
-            kept_node = names.nodes(aggregate.metadata).get(kept, '')
-            maintenance_drains.end(
-                written, aggregate.id, kept, kept_node, written.values(
-                    aggregate.id, [names.state_key(kept_node),
-                                   names.drain_key(kept)]))
+            _stand_in_again(written, aggregate, kept, subject.host)
         _keep(written, aggregate.id, subject, reaction)
-        return [] if joining is None else allocation.write(
-            context, written, pcloud, [joining], due.REPLACING)
+        return [] if joining is None else stand_ins.write(
+            context, written, pcloud, joining, due.REPLACING)
 
     dues = change.run(context, _anchors(pcloud), work)
     if dues is None:
         return
-    if joining is not None:
+    if dues and joining is not None:
         allocations.ALLOCATIONS.add(
             [joining.host_flavor or '', allocations.MAINTENANCE])
-        reconcile.finish_written(context, {joining.compute.host: dues[0]})
+    if joining is not None:
+        stand_ins.finish(context, pcloud, joining, dues)
     _tell(context, pcloud, subject, 'is drained for a maintenance')
+
+
+def _stand_in_again(
+    written: writes.Rows, aggregate: rows.Aggregate, kept: str, host: str,
+) -> None:
+    """Write that a host which has stood in for another host does so again.
+
+    :param kept: the service host that has stood in
+    :param host: the other service host
+    :raises: `allocation.Lost` when the host has left, or has another state
+    """
+    key = names.replaces_key(kept)
+    there = maintenance_policies.StandIn.known(
+        written.values(aggregate.id, [key]).get(key))
+    if there is None or there.host != host:
+        raise allocation.Lost('the host that has stood in has left', kept)
+    written.exchange(aggregate.id, key, dataclasses.replace(
+        there, over=False).text())
+    node = names.nodes(aggregate.metadata).get(kept, '')
+    maintenance_drains.end(
+        written, aggregate.id, kept, node, written.values(
+            aggregate.id, [names.state_key(node), names.drain_key(kept)]))
 
 
 def _find_replacement(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    subject: _Subject, maintenance: maintenance_windows.Maintenance,
+    aggregate: rows.Aggregate, subject: _Subject,
+    maintenance: maintenance_windows.Maintenance,
 ) -> hosts.Host | None:
-    """Choose a free host, if there is one, and time to wait for an answer.
+    """Choose who stands in, if anybody can, and time to wait for an answer.
 
     :raises: as `outages.ANY` while a part of the cloud is away, for the first
         half of the time in which the maintenance counts
     """
     try:
-        return _replacement(context, pcloud, subject)
+        return stand_ins.choose(
+            context, pcloud, aggregate, subject.host, subject.name)
+    except stand_ins.NONE_THERE as error:
+        LOG.warning('Host %(host)s of Pcloud %(pcloud)s is going to be in '
+                    'maintenance, and no host replaces it: %(error)s', {
+                        'host': subject.host, 'pcloud': pcloud.id,
+                        'error': error})
+        return None
     except outages.ANY as error:
         left = maintenance.begin - timeutils.utcnow_ts()
         if 2 * left > CONF.pcloud.maintenance_lead:
@@ -305,39 +321,6 @@ def _find_replacement(
                         'host': subject.host, 'pcloud': pcloud.id,
                         'error': error})
         return None
-
-
-def _replacement(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    subject: _Subject,
-) -> hosts.Host | None:
-    """Choose a free host that may stand in for a host, if there is one.
-
-    :returns: the host, enabled, as a future host of the Pcloud
-    :raises: `exception.Unavailable`
-    """
-    own = next(iter(pool_rows.of_hosts(context, [subject.host])), None)
-    compute = computes.load(context, [subject.host]).get(subject.host)
-    if own is None or compute is None:
-        return None
-    flavor_id = own.metadata[names.FLAVOR_ID]
-    maintained = [row.host for row in maintenance_rows.maintenances(
-        context, flavor_id=flavor_id)]
-    units = host_flavors.units(context, flavor_id)
-    try:
-        chosen = allocation.choose(
-            context, pcloud, units, flavor_id, compute.zone, maintained,
-            random.SystemRandom())
-    except _NONE_JOINS as error:
-        LOG.warning('Host %(host)s of Pcloud %(pcloud)s is going to be in '
-                    'maintenance, and no host replaces it: %(error)s', {
-                        'host': subject.host, 'pcloud': pcloud.id,
-                        'error': error})
-        return None
-    name = f'{subject.name[:_NAME_LENGTH]}-r{secrets.token_hex(2)}'
-    return dataclasses.replace(
-        hosts.new(context, pcloud, name, flavor_id, chosen, units),
-        state=access.ENABLED, replaces=subject.host)
 
 
 def _end(

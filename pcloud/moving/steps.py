@@ -28,6 +28,7 @@ from pcloud.moving import drain_plan
 from pcloud.moving import drains
 from pcloud.moving import maintenance_reactions
 from pcloud.moving import rebalancer
+from pcloud.moving import shrinking
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects import turns
@@ -53,7 +54,8 @@ def step(
     :raises: as `change.run`, and further of `outages.ANY`, before the first
         step
 
-    Rule: reference-draining-steps, reference-maintenance-policy
+    Rule: reference-draining-steps, reference-maintenance-policy,
+    reference-shrinking-steps
     """
     turn = turns.Turn(
         names.JOURNAL, names.moving_key(pcloud.id),
@@ -78,6 +80,8 @@ def _step(
     announced = {row.host: row for row in maintenance_rows.maintenances(
         context, pcloud_id=pcloud.aggregate.id)}
     seen = names.reactions(wishes)
+    if pcloud.shrink is not None or names.idle(wishes):
+        _shrink(context, pcloud)
     if seen or names.replaced(wishes) or (
             announced and
             pcloud.maintenance_policy != maintenance_policies.STAY):
@@ -87,6 +91,17 @@ def _step(
         _move(context, pcloud, end)
     except outages.ANY as error:
         LOG.warning('Servers of Pcloud %(pcloud)s have still to be moved: '
+                    '%(error)s', {'pcloud': pcloud.id, 'error': error})
+
+
+def _shrink(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+) -> None:
+    """Have hosts leave that have been empty for long, as far as possible."""
+    try:
+        shrinking.step(context, pcloud)
+    except outages.ANY as error:
+        LOG.warning('Empty hosts of Pcloud %(pcloud)s have still to leave: '
                     '%(error)s', {'pcloud': pcloud.id, 'error': error})
 
 

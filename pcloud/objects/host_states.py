@@ -8,6 +8,7 @@ Rule: reference-pcloud-hosts, reference-draining-state
 import dataclasses
 
 from nova import context as nova_context
+from oslo_utils import timeutils
 
 from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
@@ -18,8 +19,10 @@ from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 
 
@@ -30,16 +33,22 @@ def set_state(
     """Enable or disable a host for the servers of the Pcloud's tenants.
 
     No scheduler is told: filters read the state from the database. A drain of
-    the host ends.
+    the host ends; so does it that the host is a spare, but for the state
+    'spare'.
 
-    :param state: 'enabled' or 'disabled'
+    :param state: 'enabled', 'disabled' or 'spare'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
         be enabled while something is due for the host, `exception.Conflict`
-        for a host that has stood in for another host, and as `change.run`
+        for a host that has stood in for another host, and for one that stands
+        in and is to be a spare, and as `change.run`
+
+    Rule: reference-spares-state
     """
     host = hosts.show(context, pcloud, name)
+    is_spare = state == spares.SPARE
     changed = dataclasses.replace(
-        host, state=state, drain=None, occupied=None)
+        host, state=access.DISABLED if is_spare else state,
+        is_spare=is_spare, drain=None, occupied=None)
     try:
         _write_state(context, pcloud, changed)
     except exception.HostBusy:
@@ -81,7 +90,7 @@ def drained(
     """Return a host as `drain` would leave the host, and change nothing."""
     since = wish.since if host.drain is None else host.drain.since
     return hosts.with_occupants(context, [dataclasses.replace(
-        host, state=access.DISABLED,
+        host, state=access.DISABLED, is_spare=False,
         drain=dataclasses.replace(wish, since=since))])[0]
 
 
@@ -89,34 +98,32 @@ def _write_state(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     host: hosts.Host,
 ) -> None:
-    """Write the state and the drain of a host."""
+    """Write the state of a host, the drain, and whether it is a spare."""
     node = host.node.hypervisor_hostname
     host_key = names.host_key(host.name)
     drain_key = names.drain_key(host.compute.host)
+    spare_key = names.spare_key(host.compute.host)
+    idle_key = names.idle_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
-        there = written.values(
-            pcloud.aggregate.id, [host_key, drain_key, replaces_key])
-        if (replaces_key in there and not draining.lets_go(host.drain) and
-                not _stands_in(written, pcloud, there[replaces_key])):
-            raise exception.Conflict(
-                f"Host '{host.name}' has stood in for another host during a "
-                'maintenance that is over: it counts, takes no new servers, '
-                'and leaves the Pcloud when it is empty. Move, delete or '
-                'unlock the servers on it, or drain it with release, with '
-                'move live or any and without a deadline; to have more '
-                'hosts, add one.')
+        there = written.values(pcloud.aggregate.id, [
+            host_key, drain_key, spare_key, idle_key, replaces_key])
+        if replaces_key in there:
+            _check_stand_in(written, pcloud, host, there[replaces_key])
         # Another host may have the name by now.
         if there.get(host_key) != node or not written.exchange(
                 pcloud.aggregate.id, names.state_key(node), host.state or ''):
             raise exception.HostNotFound(name=host.name, pcloud=pcloud.id)
         # To delete nothing would lock a gap, and hold up other changes.
-        if drain_key in there:
-            written.drop(pcloud.aggregate.id, [drain_key])
+        written.unmark([key for key in (drain_key, spare_key, idle_key)
+                        if key in there])
         if host.drain is not None:
             written.insert(
                 pcloud.aggregate.id, {drain_key: host.drain.text()})
+        if host.is_spare:
+            written.insert(pcloud.aggregate.id, {
+                spare_key: spares.Spare(int(timeutils.utcnow_ts())).text()})
         if host.state == access.ENABLED and not written.open(
                 host.compute.host):
             raise exception.HostBusy(name=host.name)
@@ -124,16 +131,36 @@ def _write_state(
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
 
 
-def _stands_in(
-    written: writes.Rows, pcloud: pclouds.Head, kept: str,
-) -> bool:
-    """Whether a host stands in for a host that is in the Pcloud.
+def _check_stand_in(
+    written: writes.Rows, pcloud: pclouds.Head, host: hosts.Host, kept: str,
+) -> None:
+    """Refuse a state of a host that stands in for another host, or has.
+
+    A spare stays the owner's, whatever state it gets, and stands in no more.
 
     :param kept: for whom, as written
+    :raises: `exception.Conflict`
     """
     other = maintenance_policies.StandIn.known(kept)
-    return other is not None and not other.over and written.holds(
+    if other is not None and other.spare:
+        replacements.keep(
+            written, pcloud.aggregate.id, host.compute.host, other)
+        return
+    stands_in = other is not None and not other.over and written.holds(
         pcloud.aggregate.id, other.host)
+    if stands_in and host.is_spare:
+        raise exception.Conflict(
+            f"Host '{host.name}' stands in for another host during a "
+            'maintenance, has no units, and leaves the Pcloud afterwards: it '
+            'cannot be a spare. To have a spare, add a host.')
+    if not stands_in and not draining.lets_go(host.drain):
+        raise exception.Conflict(
+            f"Host '{host.name}' has stood in for another host during a "
+            'maintenance that is over: it counts, takes no new servers, '
+            'and leaves the Pcloud when it is empty. Move, delete or '
+            'unlock the servers on it, or drain it with release, with '
+            'move live or any and without a deadline; to have more '
+            'hosts, add one.')
 
 
 def _tell_state(

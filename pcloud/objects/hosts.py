@@ -35,6 +35,7 @@ from pcloud.rules import host_resources as kinds
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 from pcloud.rules.placing import attributes as attribute_rules
 
@@ -69,6 +70,8 @@ class Host:
         nothing, and without a maintenance
     :ivar replacement: the owner's name for the host that stands in for the
         host, None without one
+    :ivar is_spare: whether the owner keeps the host as a spare; it is
+        disabled then, but for a spare that is about to stand in
     :ivar resources: what the host has by Placement, None while unknown
     :ivar replaces: the service host for which the host is to stand in; None
         for a host of its own, and for a host that is in the Pcloud already
@@ -90,6 +93,7 @@ class Host:
     reaction: maintenance_policies.Reaction | None = None
     replacement: str | None = None
     replaces: str | None = None
+    is_spare: bool = False
     resources: kinds.Resources | None = None
 
     @property
@@ -100,8 +104,10 @@ class Host:
 
     @property
     def shown_state(self) -> str | None:
-        """The state for the owner: as `state`, or 'draining'."""
-        return self.state if self.drain is None else draining.DRAINING
+        """The state for the owner: as `state`, 'draining' or 'spare'."""
+        if self.drain is not None:
+            return draining.DRAINING
+        return spares.SPARE if self.is_spare else self.state
 
     @property
     def status(self) -> str:
@@ -122,6 +128,7 @@ def index(
     instances, silent = computes.known_instances(context, aggregate.hosts)
     states = names.states(aggregate.metadata)
     drains = names.drains(aggregate.metadata)
+    spared = names.spares(aggregate.metadata)
     host_of = _hosts_of_nodes(aggregate, known)
     # A host without a state belongs to nobody, and a host without a service
     # is no host any more.
@@ -139,6 +146,8 @@ def index(
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
              drain=draining.of(states[node], drains.get(compute.host)),
+             is_spare=spares.is_spare(
+                 states[node], spared.get(compute.host)),
              maintenance=announced.get(compute.host),
              **_of_pool(pools.get(compute.host)),
              **_of_place(attributes.get(compute.host, {}), racks),
@@ -302,6 +311,7 @@ def show(
         name=found.name, compute=compute, node=_node(compute, found.node),
         state=access.state(found.state),
         drain=draining.of(found.state, found.drain),
+        is_spare=spares.is_spare(found.state, found.spare),
         maintenance=_maintenances(maintenance_rows.maintenances(
             context, hosts=[found.host])).get(found.host),
         **_of_pool(_pools(context, [found.host]).get(found.host)),

@@ -34,6 +34,7 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import shrinking
 from pcloud.rules.placing import filling
 from pcloud.rules.placing import house_rules
 
@@ -42,7 +43,7 @@ _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
          'ram_allocation_ratio': names.RAM_RATIO,
          'maintenance_policy': names.MAINTENANCE_POLICY,
          'pin_by_tenants': names.PIN_BY_TENANTS,
-         'placement': names.FILLING}
+         'placement': names.FILLING, 'shrink': names.SHRINK}
 _LISTS = {'flavors': names.FLAVORS_PREFIX, 'images': names.IMAGES_PREFIX}
 _FLAGS = {house_rules.ON: True, house_rules.OFF: False}
 
@@ -61,6 +62,7 @@ class Head:
         likewise `images`
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server; None where the owner has not said so, as False
+    :ivar shrink: when empty hosts leave, None for never
     """
 
     aggregate: rows.Head
@@ -73,6 +75,7 @@ class Head:
     placement: str | None
     flavors: frozenset[str] | None
     images: frozenset[str] | None
+    shrink: shrinking.Shrink | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -263,8 +266,8 @@ def update(
 
     :param changes: new values of 'name', 'cpu_allocation_ratio',
         'ram_allocation_ratio', 'maintenance_policy', 'pin_by_tenants',
-        'placement', 'flavors' and 'images'; None unsets a ratio, the policy or
-        a list
+        'placement', 'flavors', 'images' and 'shrink'; None unsets a ratio, the
+        policy, a list or 'shrink'
     :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         and as `change.run`
     """
@@ -283,10 +286,10 @@ def update(
         if new.keys() & allocation_ratios.RESOURCES.keys() and hosts:
             written.remind(hosts)
         if new.get(names.MAINTENANCE_POLICY, '') is None:
-            for host in names.reactions(written.values(
-                    pcloud.aggregate.id, list(map(
-                        names.reaction_key, hosts)))):
-                replacements.end(written, pcloud.aggregate.id, host)
+            replacements.end_all(written, pcloud.aggregate.id, hosts)
+        if new.get(names.SHRINK, '') is None:
+            written.unmark(written.values(
+                pcloud.aggregate.id, list(map(names.idle_key, hosts))))
         return dataclasses.replace(
             pcloud.aggregate, hosts=hosts,
             metadata=written.metadata(pcloud.aggregate.id))
@@ -332,6 +335,8 @@ def _written(name: str, value: typing.Any) -> str | None:
     if value is None or (name, value) == (
             'maintenance_policy', maintenance_policies.STAY):
         return None
+    if name == 'shrink':
+        return shrinking.wish(value).text()
     if isinstance(value, bool):
         return house_rules.ON if value else house_rules.OFF
     return str(value)
@@ -383,12 +388,15 @@ def _pcloud(
 def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
     """Return the hosts of a Pcloud whose units count.
 
-    A host that stands in for another host of the Pcloud does not count.
+    A host that stands in for another host of the Pcloud does not count, unless
+    it is a spare.
     """
     stand_ins = maintenance_policies.stand_ins(
         names.replaced(aggregate.metadata))
     leaving = maintenance_policies.leaving(stand_ins, aggregate.hosts)
-    return aggregate.hosts - (stand_ins.keys() - leaving)
+    return aggregate.hosts - ({
+        host for host, other in stand_ins.items()
+        if other is not None and not other.spare} - leaving)
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
@@ -401,6 +409,7 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
             'pin_by_tenants': _FLAGS.get(
                 metadata.get(names.PIN_BY_TENANTS, '')),
             'placement': filling.known(metadata.get(names.FILLING)),
+            'shrink': shrinking.Shrink.known(metadata.get(names.SHRINK)),
             **{name: house_rules.listed(metadata, prefix)
                for name, prefix in _LISTS.items()}}
 
@@ -411,9 +420,7 @@ def usages(
 ) -> dict[str, Usage]:
     """Return the usage of each Pcloud; two queries, and two a cell.
 
-    A Pcloud with hosts in a silent cell has no entry.
-
-    :returns: ``Pcloud id -> Usage``
+    :returns: ``Pcloud id -> Usage``, but for hosts in a silent cell
 
     Rule: reference-pclouds-details
     """

@@ -9,6 +9,7 @@ by before the host counts and takes no new servers.
 Rule: reference-maintenance-stand-ins
 """
 
+from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 
@@ -44,11 +45,24 @@ def end(written: writes.Rows, aggregate_id: int, host: str) -> None:
     _send_away(written, aggregate_id, reaction.replacement, host)
 
 
+def end_all(
+    written: writes.Rows, aggregate_id: int, hosts: Collection[str],
+) -> None:
+    """Write that nobody stands in for any host of a Pcloud any more.
+
+    :param hosts: the service hosts of the Pcloud
+    """
+    for host in names.reactions(written.values(
+            aggregate_id, list(map(names.reaction_key, hosts)))):
+        end(written, aggregate_id, host)
+
+
 def _send_away(
     written: writes.Rows, aggregate_id: int, host: str, other: str | None,
 ) -> None:
     """Write that a host has to leave, whatever the owner has wished for it.
 
+    A spare does not leave: it is closed, and a spare again when it is empty.
     Servers are moved as the maintenance has moved servers; the owner's wish
     that stopped servers be moved too stays.
 
@@ -67,15 +81,38 @@ def _send_away(
                             names.drain_key(host))
     values = written.values(aggregate_id, [state_key, drain_key])
     before = draining.of(values.get(state_key), values.get(drain_key))
-    if stand_in is not None:
+    last = _last(before, values.get(state_key))
+    if stand_in is not None and stand_in.spare:
+        written.drop(aggregate_id, [replaces])
+        last = dataclasses.replace(
+            last, release=False, chosen=None, spare=True)
+    elif stand_in is not None:
         written.exchange(aggregate_id, replaces, dataclasses.replace(
             stand_in, over=True).text())
     written.exchange(aggregate_id, state_key, access.DISABLED)
     # To delete nothing would lock a gap, and hold up other changes.
     if drain_key in values:
         written.drop(aggregate_id, [drain_key])
-    written.insert(aggregate_id, {drain_key: _last(
-        before, values.get(state_key)).text()})
+    written.insert(aggregate_id, {drain_key: last.text()})
+
+
+def keep(
+    written: writes.Rows, aggregate_id: int, host: str,
+    stand_in: maintenance_policies.StandIn,
+) -> None:
+    """Write that a spare stands in no more, and that it is no spare.
+
+    The owner has chosen another state for it.
+
+    :param host: the service host of the spare
+    """
+    key = names.reaction_key(stand_in.host)
+    reaction = maintenance_policies.Reaction.known(
+        written.values(aggregate_id, [key]).get(key))
+    if reaction is not None and reaction.replacement == host:
+        written.exchange(aggregate_id, key, dataclasses.replace(
+            reaction, replacement=None).text())
+    written.drop(aggregate_id, [names.replaces_key(host)])
 
 
 def left_behind(aggregate: rows.Aggregate) -> list[str]:

@@ -68,6 +68,18 @@ def is_own(written: writes.Rows, turn: Turn) -> bool:
     return _own(written, turn) is not None
 
 
+def is_nobodys(
+    written: writes.Rows, aggregate_id: int, key: str, lasts: int,
+) -> bool:
+    """Whether nobody has a turn, within a change with the turn's anchor.
+
+    :param aggregate_id: the id of the aggregate that keeps the turn
+    :param key: as `Turn.key`
+    :param lasts: as `Turn.lasts`
+    """
+    return _is_nobodys(written.values(aggregate_id, [key]).get(key), lasts)
+
+
 def end(context: nova_context.RequestContext, turn: Turn) -> bool:
     """End a turn, and return whether it was not lost before.
 

@@ -264,7 +264,8 @@ class _Making:
             is_open and not obstacles.status(host) and
             host.maintenance is None and not (
                 is_empty and self._bundle is None),
-            is_unpinned and not is_empty and host.compute.answered,
+            is_unpinned and not is_empty and not host.is_spare and
+            host.compute.answered,
             is_open and takes_new)
 
     def _classes(self) -> list[str]:

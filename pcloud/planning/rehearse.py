@@ -11,6 +11,7 @@ Rule: reference-planning-rehearsal
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 import dataclasses
 
@@ -26,6 +27,7 @@ from pcloud.planning import obstacles
 from pcloud.planning.programs import losses
 from pcloud.planning.programs import solvers
 from pcloud.rules import coded
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 
 HOST, RACK = LOSSES = 'host', 'rack'
@@ -156,7 +158,7 @@ class Basis:
 
     :ivar index: the hosts of the Pcloud
     :ivar servers: the servers on the hosts
-    :ivar there: the hosts that take servers
+    :ivar there: the hosts that take servers, and the spares that may
     """
 
     index: Sequence[hosts.Host]
@@ -175,9 +177,18 @@ def read(
     index = hosts.index(context, pcloud)
     servers = lost_servers.read(context, pcloud, index)
     return Basis(index, servers, _there(context, [
-        host for host in index if access.host_verdict(
-            access_, host.compute.host, host.node.hypervisor_hostname)],
-        servers))
+        host for host in index if (verdict := access.host_verdict(
+            access_, host.compute.host, host.node.hypervisor_hostname)) or
+        verdict == access.IS_DISABLED and _is_spare(host) and
+        host.maintenance is None], servers))
+
+
+def _is_spare(host: hosts.Host) -> bool:
+    """Whether a host may stand in for a host that fails.
+
+    So may a host that is on its way back after it has stood in.
+    """
+    return host.is_spare if host.drain is None else host.drain.spare
 
 
 def survive(basis: Basis, failed: Sequence[hosts.Host]) -> bool:
@@ -266,11 +277,37 @@ def _loss(
     failed: Sequence[hosts.Host],
 ) -> losses.Loss:
     names = {host.name for host in failed}
+    away = names.union(_closed_spares(there.there, failed))
     return losses.Loss(
         [sum(group.numbers.get(name, 0) for name in names)
          for group in servers.groups],
         frozenset(place for place, host in enumerate(there.there)
-                  if host.name in names))
+                  if host.name in away))
+
+
+def _closed_spares(
+    there: Sequence[hosts.Host], failed: Sequence[hosts.Host],
+) -> Collection[str]:
+    """Return the spares that stay closed when hosts fail together.
+
+    Each host that fails has one spare stand in, as far as there are spares of
+    its host flavor and zone; none stands in for a spare.
+
+    :param there: the hosts that take servers, and the spares
+
+    Rule: reference-spares-rehearsal
+    """
+    names = {host.name for host in failed}
+    left = {host.name: spares.Candidate(
+        host.name, host.host_flavor, host.compute.zone,
+        host.drain is not None, bool(host.instances))
+        for host in there if _is_spare(host) and host.name not in names}
+    for host in failed:
+        chosen = None if _is_spare(host) else spares.choose(
+            left.values(), host.host_flavor, host.compute.zone)
+        if chosen is not None:
+            del left[chosen.name]
+    return left.keys()
 
 
 def _lost(made: _Made, place: int) -> Lost:

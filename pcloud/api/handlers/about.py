@@ -28,7 +28,9 @@ EXTENSIONS = (
     'room',
     'servers',
     'settling',
+    'shrinking',
     'simulate',
+    'spares',
     'tenant-names',
     'worker-seen',
 )

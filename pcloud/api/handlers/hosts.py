@@ -124,7 +124,7 @@ def _constraints(
 
 
 def update(call: api_call.Call) -> dict:
-    """Enable, disable or drain a host of a Pcloud.
+    """Enable, disable or drain a host of a Pcloud, or keep it as a spare.
 
     :raises: `exception.Invalid` for a drain with another state
     """

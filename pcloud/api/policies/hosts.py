@@ -30,7 +30,8 @@ rules = [
         [{'path': _COLLECTION, 'method': 'POST'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         UPDATE, base.MEMBER,
-        "Enable or disable a host of the project's own Pcloud.",
+        "Enable or disable a host of the project's own Pcloud, or keep the "
+        'host as a spare.',
         [{'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         MOVE, base.MEMBER,
@@ -49,8 +50,11 @@ rules = [
          {'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         REMOVE, base.MEMBER,
-        "Remove a host from the project's own Pcloud, and have a drained host "
-        'leave the Pcloud once it is empty.',
+        "Remove a host from the project's own Pcloud, have a drained host "
+        'leave the Pcloud once it is empty, and have hosts leave that have '
+        'been empty for long.',
         [{'path': _ITEM, 'method': 'DELETE'},
-         {'path': _ITEM, 'method': 'PUT'}], scope_types=base.SCOPES),
+         {'path': _ITEM, 'method': 'PUT'},
+         {'path': '/os-pclouds/{id}', 'method': 'PUT'}],
+        scope_types=base.SCOPES),
 ]

@@ -5,6 +5,7 @@
 from pcloud.api.schemas import types
 from pcloud.rules import forms
 from pcloud.rules.moving import draining
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 
 add = types.body(
@@ -20,7 +21,7 @@ add = types.body(
 update = types.body(
     'host',
     {'state': {'type': 'string',
-               'enum': [*access.STATES, draining.DRAINING]},
+               'enum': [*access.STATES, draining.DRAINING, spares.SPARE]},
      'drain': {
          'type': 'object',
          'properties': {

@@ -23,7 +23,8 @@ update = types.body(
      'pin_by_tenants': {'type': 'boolean'},
      'placement': {'enum': [*filling.CHOICES]},
      'flavors': types.ids(types.flavor_id),
-     'images': types.ids(types.image_id)},
+     'images': types.ids(types.image_id),
+     'shrink': types.shrink},
     required=[])
 
 index_query = {

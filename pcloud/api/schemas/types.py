@@ -10,6 +10,7 @@ sentence "it has to be"; the error of a wrong value shows the description.
 from pcloud.rules import forms
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import shrinking
 from pcloud.rules.placing import house_rules
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
@@ -147,3 +148,15 @@ maintenance_policy = {
 
 ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0,
          'maximum': ratios.MOST}
+
+shrink = {
+    'type': ['object', 'null'],
+    'properties': {
+        'after_hours': {'type': 'integer', 'minimum': 1,
+                        'maximum': shrinking.MOST_HOURS},
+        'min_hosts': {'type': 'integer', 'minimum': 0,
+                      'maximum': shrinking.MOST_HOSTS},
+        'keep_spare': {'type': 'integer', 'minimum': 0,
+                       'maximum': shrinking.MOST_HOSTS}},
+    'required': ['after_hours', 'min_hosts', 'keep_spare'],
+    'additionalProperties': False}

@@ -2,6 +2,8 @@
 
 """How a Pcloud is shown."""
 
+import dataclasses
+
 from pcloud.objects import pclouds
 from pcloud.rules.moving import maintenance_policies
 
@@ -34,6 +36,8 @@ def _policy(pcloud: pclouds.Pcloud) -> dict:
 def _rules(pcloud: pclouds.Pcloud) -> dict:
     rules = {'pin_by_tenants': pcloud.pin_by_tenants,
              'placement': pcloud.placement,
+             'shrink': (None if pcloud.shrink is None else
+                        dataclasses.asdict(pcloud.shrink)),
              **{name: None if ids is None else sorted(ids) for name, ids in (
                  ('flavors', pcloud.flavors), ('images', pcloud.images))}}
     return {name: rule for name, rule in rules.items() if rule is not None}

@@ -149,6 +149,7 @@ class HostRows:
     :ivar host: the service host, which is in the Pcloud's aggregate
     :ivar state: as written
     :ivar drain: as written, None for a host without a drain
+    :ivar spare: as written, None for a host that is no spare
     """
 
     name: str
@@ -156,6 +157,7 @@ class HostRows:
     host: str
     state: str
     drain: str | None
+    spare: str | None = None
 
 
 def host_rows(
@@ -189,11 +191,12 @@ def _spelled(
 def _host_rows(
     context: nova_context.RequestContext, aggregate_id: int, host_key: str,
 ) -> HostRows | None:
-    named, state, placed, drain = (
-        orm.aliased(models.AggregateMetadata) for _ in range(4))
+    named, state, placed, drain, spare = (
+        orm.aliased(models.AggregateMetadata) for _ in range(5))
     member = models.AggregateHost
     statement = sa.select(
         named.key, named.value, member.host, state.value, drain.value,
+        spare.value,
     ).select_from(named).join(
         state, sa.and_(
             state.aggregate_id == named.aggregate_id,
@@ -206,6 +209,8 @@ def _host_rows(
             placed.value == named.value),
     ).outerjoin(
         drain, kept_rows.is_kept(drain, names.DRAIN_PREFIX, member.host),
+    ).outerjoin(
+        spare, kept_rows.is_kept(spare, names.SPARE_PREFIX, member.host),
     ).where(named.aggregate_id == aggregate_id, named.key == host_key)
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(statement).first()

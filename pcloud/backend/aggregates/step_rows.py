@@ -17,7 +17,8 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud import names
 
 # Of which hosts something may be due.
-_WISHES = (names.DRAIN_PREFIX, names.REACTION_PREFIX, names.REPLACES_PREFIX)
+_WISHES = (names.DRAIN_PREFIX, names.REACTION_PREFIX, names.REPLACES_PREFIX,
+           names.IDLE_PREFIX)
 
 
 def draining(
@@ -68,8 +69,9 @@ def wishes(
 ) -> dict[str, str]:
     """Return the rows of drains, maintenances and rebalances of a Pcloud.
 
-    That is of reactions to maintenances, and of hosts that have joined for
-    one. One query. The values are as written, right or not.
+    That is of reactions to maintenances, of hosts that have joined for one,
+    and of hosts that are seen empty. One query. The values are as written,
+    right or not.
     """
     with api_db.context_manager.reader.using(context) as session:
         return {key: value for _, key, value in session.execute(sa.union_all(
@@ -97,37 +99,77 @@ class Wished:
     :ivar owner: the project
     :ivar policy: the maintenance policy as written, None without one
     :ivar kept: ``key of the journal -> value`` of the hosts: drains,
-        reactions, hosts that stand in, and maintenances
+        reactions, hosts that stand in, maintenances, and hosts seen empty
     :ivar is_rebalanced: whether servers are to be moved for a rebalance
+    :ivar shrink: when empty hosts leave, as written; None for never
+    :ivar states: ``service host -> state`` of all hosts, as written, where
+        empty hosts leave; None for a host without a state
     """
 
     owner: str
     policy: str | None
     kept: Mapping[str, str]
     is_rebalanced: bool
+    shrink: str | None = None
+    states: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
 
 
 def wished(context: nova_context.RequestContext) -> dict[str, Wished]:
     """Return all that is wished of the hosts and servers of Pclouds.
 
-    Two queries while nothing is wished, else three, for any number of Pclouds.
+    Two queries while nothing is wished, else three, and one more where empty
+    hosts leave, for any number of Pclouds.
 
     :returns: ``Pcloud id -> Wished``
     """
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(sa.union_all(*map(
-            _of_members, (*_WISHES, names.MAINTENANCE_PREFIX)))).all()
+            _of_members, (*_WISHES, names.MAINTENANCE_PREFIX)),
+            _shrinking())).all()
         rebalanced = frozenset(session.scalars(kept_rows.rebalanced()))
         if not (found or rebalanced):
             return {}
         frames = _frames(session, {id_ for id_, *_ in found}, rebalanced)
+        states = _states(session, {
+            id_ for id_, key, _ in found if key == names.SHRINK})
     kept: dict[int, dict[str, str]] = {}
     for id_, key, value in found:
         kept.setdefault(id_, {})[key] = value
     return {frame[names.ID]: Wished(
         frame.get(names.OWNER, ''), frame.get(names.MAINTENANCE_POLICY),
-        kept.get(id_, {}), frame[names.ID] in rebalanced)
+        kept.get(id_, {}), frame[names.ID] in rebalanced,
+        kept.get(id_, {}).pop(names.SHRINK, None), states.get(id_, {}))
         for id_, frame in frames.items() if names.ID in frame}
+
+
+def _shrinking() -> sa.Select:
+    """Select aggregate, key and value of the wishes that hosts leave."""
+    row = models.AggregateMetadata
+    return sa.select(row.aggregate_id, row.key, row.value).where(
+        row.key == names.SHRINK)
+
+
+def _states(
+    session: orm.Session, ids: Collection[int],
+) -> dict[int, dict[str, str | None]]:
+    """Return the states of the hosts of Pclouds; one query, none for none.
+
+    :param ids: the ids of the aggregates
+    :returns: ``id -> service host -> state``, as written
+    """
+    found: dict[int, dict[str, str | None]] = {}
+    if not ids:
+        return found
+    placed, state = (orm.aliased(models.AggregateMetadata) for _ in range(2))
+    member = models.AggregateHost
+    for id_, host, text in session.execute(sa.select(
+            member.aggregate_id, member.host, state.value,
+    ).select_from(member).outerjoin(
+        placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
+    ).outerjoin(state, _is_state(state, placed)).where(
+            member.aggregate_id.in_(ids))):
+        found.setdefault(id_, {})[host] = text
+    return found
 
 
 def _of_members(prefix: str) -> sa.Select:

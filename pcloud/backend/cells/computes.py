@@ -262,10 +262,21 @@ def hosts_in_use(
     cell that does not answer within seconds is silent here: nobody has asked
     for the hosts.
     """
+    used, silent = known_in_use(context, hosts)
+    return used | silent
+
+
+def known_in_use(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return `hosts_in_use`, and apart from those the hosts in silent cells.
+
+    The queries of `hosts_in_use`.
+    """
     answers = asking.ask(
         asking.of_hosts(context, hosts), _hosts_in_use, _PATIENCE)
-    return frozenset().union(
-        asking.silent_hosts(answers), *answers.known.values())
+    return (frozenset().union(*answers.known.values()),
+            asking.silent_hosts(answers))
 
 
 @main_db.pick_context_manager_reader

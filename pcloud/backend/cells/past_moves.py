@@ -80,6 +80,40 @@ def _read(
         row.status.in_(computes.MIGRATION_OVER))).all()
 
 
+def departures(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, float]:
+    """Return when the latest server has left each host.
+
+    A server leaves a host when the server is deleted, or has moved. One query,
+    and one query a cell. Silent cells are left out.
+
+    :param hosts: service hosts
+    :returns: ``service host -> seconds since the epoch``, for hosts that Nova
+        remembers a server of
+    """
+    found: dict[str, float] = {}
+    for rows in asking.ask_hosts(context, hosts, _departures).known.values():
+        for host, left in rows:
+            found[host] = max(found.get(host, 0), left.replace(
+                tzinfo=datetime.timezone.utc).timestamp())
+    return found
+
+
+@main_db.pick_context_manager_reader
+def _departures(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[sa.Row]:
+    row, server = models.Migration, models.Instance
+    return context.session.execute(sa.union_all(
+        sa.select(server.host, sa.func.max(server.deleted_at)).where(
+            server.host.in_(hosts), server.deleted != 0,
+            server.deleted_at.is_not(None)).group_by(server.host),
+        sa.select(row.source_compute, sa.func.max(row.updated_at)).where(
+            row.source_compute.in_(hosts), row.updated_at.is_not(None),
+            row.status.in_(_ARRIVED)).group_by(row.source_compute))).all()
+
+
 def to_confirm(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[str]:

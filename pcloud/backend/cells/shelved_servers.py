@@ -94,6 +94,31 @@ def of_project(
     return _at_home(context, pcloud_id, frozenset().union(*answers.all()))
 
 
+def pins(
+    context: nova_context.RequestContext, pcloud_id: str,
+) -> frozenset[str]:
+    """Return the hosts of a Pcloud that are the only homes of shelved servers.
+
+    Queries as `of_all`.
+
+    :returns: the owner's names for the hosts, in small letters
+    :raises: `exception.Unavailable` when a cell is silent
+    """
+    shelved = frozenset().union(*asking.ask_all(_off_their_hosts).all())
+    return frozenset(
+        name.lower() for _, spec in request_specs.with_any(
+            context, shelved, [pcloud_id])
+        if _home(spec) == pcloud_id and (name := _pin(spec)) is not None)
+
+
+def _pin(spec: request_specs.Spec) -> str | None:
+    """Return the name of the only host where a server may be, None for any."""
+    try:
+        return hints.host_name(spec.hints)
+    except exception.InvalidHint:
+        return None
+
+
 def is_off_its_host(
     context: nova_context.RequestContext, server: str,
 ) -> bool:

@@ -79,8 +79,13 @@ class Hosts(base.Calls):
 
     def set_host_state(
             self, pcloud_id: str, name: str,
-            state: typing.Literal['enabled', 'disabled']) -> resources.Host:
-        """Enable or disable a host for new servers; a drain ends."""
+            state: typing.Literal['enabled', 'disabled', 'spare'],
+    ) -> resources.Host:
+        """Enable or disable a host for new servers; a drain ends.
+
+        A host that is a spare takes no servers until a host of the same host
+        flavor and zone is away.
+        """
         return self._resource(
             resources.Host, 'PUT', base.host_path(pcloud_id, name),
             json={'host': {'state': state}})

@@ -2,6 +2,7 @@
 
 """Calls about Pclouds and their tenants."""
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 import typing
 
@@ -92,24 +93,28 @@ class Pclouds(base.Calls):
             placement: str | base.Unset = base.UNSET,
             flavors: Sequence[str] | None | base.Unset = base.UNSET,
             images: Sequence[str] | None | base.Unset = base.UNSET,
+            shrink: Mapping[str, int] | None | base.Unset = base.UNSET,
     ) -> resources.Pcloud:
         """Change the given members of a Pcloud.
 
-        None removes a ratio, has servers stay during a maintenance, and allows
-        all flavors or images.
+        None removes a ratio, has servers stay during a maintenance, allows
+        all flavors or images, and has no empty host leave.
 
         :param placement: "default", "pack" or "spread"
         :param flavors: the ids of the flavors that the Pcloud takes, at most
             100; likewise images
         :param pin_by_tenants: whether tenants other than the owner may name
             the host of a server
+        :param shrink: "after_hours", after how many hours an empty host
+            leaves; "min_hosts", how many hosts stay; "keep_spare", how many
+            empty hosts stay
         """
         given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
                  'ram_allocation_ratio': ram_allocation_ratio,
                  'maintenance_policy': maintenance_policy,
                  'pin_by_tenants': pin_by_tenants,
                  'placement': placement,
-                 'flavors': flavors, 'images': images}
+                 'flavors': flavors, 'images': images, 'shrink': shrink}
         changes = {member: value for member, value in given.items()
                    if value is not base.UNSET}
         return self._resource(

@@ -8,6 +8,8 @@ import argparse
 from collections.abc import Sequence
 import typing
 
+from osc_lib import exceptions as osc_exceptions
+
 from pcloud.client import arguments
 from pcloud.client import display
 from pcloud.client import exceptions
@@ -119,6 +121,7 @@ class SetPcloud(common.PcloudCommand):
                 help=f'{kind.capitalize()}s that the Pcloud takes (ids with '
                      'commas between), now and at every later move; unset '
                      'for all')
+        _add_shrinking(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Change the Pcloud."""
@@ -129,12 +132,53 @@ class SetPcloud(common.PcloudCommand):
              'maintenance_policy': parsed_args.maintenance_policy,
              'pin_by_tenants': parsed_args.pin_by_tenants,
              'placement': parsed_args.placement,
-             'flavors': parsed_args.flavors, 'images': parsed_args.images},
+             'flavors': parsed_args.flavors, 'images': parsed_args.images,
+             'shrink': _shrink(parsed_args)},
             '--name, --cpu-allocation-ratio, --ram-allocation-ratio, '
-            '--maintenance-policy, --pin-by-tenants, --placement, --flavors '
-            'and --images')
+            '--maintenance-policy, --pin-by-tenants, --placement, --flavors, '
+            '--images, --shrink-after and --no-shrink')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        if parsed_args.no_shrink:
+            changes['shrink'] = None
         self.client.update_pcloud(pcloud.id, **changes)
+
+
+def _add_shrinking(parser: argparse.ArgumentParser) -> None:
+    """Add the options by which empty hosts leave."""
+    when = parser.add_mutually_exclusive_group()
+    when.add_argument(
+        '--shrink-after', metavar='<hours>', type=arguments.positive,
+        help='Have hosts leave the Pcloud that have been empty for that many '
+             'hours')
+    when.add_argument(
+        '--no-shrink', action='store_true', default=None,
+        help='Have no host leave because it is empty')
+    parser.add_argument(
+        '--shrink-min-hosts', metavar='<number>', type=arguments.whole,
+        help='With --shrink-after, that many hosts stay (default: 0)')
+    parser.add_argument(
+        '--shrink-keep-spare', metavar='<number>', type=arguments.whole,
+        help='With --shrink-after, that many empty, enabled hosts stay '
+             '(default: 0)')
+
+
+def _shrink(
+    parsed_args: argparse.Namespace,
+) -> dict[str, int] | bool | None:
+    """Return when empty hosts leave; True for never, None for no change.
+
+    :raises: `osc_exceptions.CommandError` for options that do not go together
+    """
+    problem = arguments.misplaced_shrinking(
+        parsed_args.shrink_after, parsed_args.shrink_min_hosts,
+        parsed_args.shrink_keep_spare)
+    if problem:
+        raise osc_exceptions.CommandError(problem)
+    if parsed_args.shrink_after is None:
+        return parsed_args.no_shrink
+    return {'after_hours': parsed_args.shrink_after,
+            'min_hosts': parsed_args.shrink_min_hosts or 0,
+            'keep_spare': parsed_args.shrink_keep_spare or 0}
 
 
 class UnsetPcloud(common.PcloudCommand):

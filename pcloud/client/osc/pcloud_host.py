@@ -143,7 +143,11 @@ class ShowPcloudHost(common.ShowOne):
 
 
 class SetPcloudHost(common.PcloudCommand):
-    """Enable or disable hosts of a Pcloud for new servers"""
+    """Enable or disable hosts of a Pcloud for new servers
+
+    A spare takes no servers until a host of its kind is away for maintenance
+    or has failed.
+    """
 
     _epilog = ('Example:\n  openstack pcloud host set render-farm web-1 '
                'web-2 --enable')
@@ -160,6 +164,10 @@ class SetPcloudHost(common.PcloudCommand):
             const='disabled',
             help='Start no more servers on them; those that run stay')
         state.add_argument(
+            '--spare', dest='state', action='store_const', const='spare',
+            help='Keep them for when other hosts are away; no servers start '
+                 'on them until then')
+        state.add_argument(
             '--cancel-drain', action='store_true',
             help='Drain them no longer; they stay disabled')
 
@@ -174,7 +182,8 @@ class SetPcloudHost(common.PcloudCommand):
             parsed_args.state or 'disabled')
 
     def _set(self, pcloud_id: str, name: str,
-             state: typing.Literal['enabled', 'disabled'] | None) -> None:
+             state: typing.Literal['enabled', 'disabled', 'spare'] | None,
+             ) -> None:
         """Set the state of a host; None ends the drain of the host."""
         if state is None and self.client.get_host(
                 pcloud_id, name).state != 'draining':

@@ -27,6 +27,8 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import shrinking
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import attributes
@@ -218,6 +220,7 @@ _EXACT: Mapping[str, Check] = {
     names.MAINTENANCE_POLICY: _choice(*maintenance_policies.POLICIES),
     names.PIN_BY_TENANTS: _choice(house_rules.ON, house_rules.OFF),
     names.FILLING: _choice(*filling.CHOICES),
+    names.SHRINK: _record(shrinking.Shrink),
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
@@ -241,6 +244,8 @@ _PREFIXES: Mapping[str, Check] = {
     names.DRAIN_PREFIX: _record(draining.Drain),
     names.REACTION_PREFIX: _record(maintenance_policies.Reaction),
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
+    names.SPARE_PREFIX: _record(spares.Spare),
+    names.IDLE_PREFIX: _record(shrinking.Idle),
     names.REBALANCE_PREFIX: _check_rebalance,
     names.MAINTENANCE_PREFIX: _record(maintenance_windows.KeptMaintenance),
     names.OWN_PREFIX: _check_own_ratios,

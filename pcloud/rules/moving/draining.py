@@ -35,6 +35,9 @@ class Drain(record.Record):
     :ivar told: whether listeners know that the deadline has passed
     :ivar chosen: the state that the owner had chosen, for a drain that a
         maintenance has begun; None for a drain of the owner's
+    :ivar spare: whether the host becomes a spare again once the host is empty
+    :ivar idle: whether the Pcloud shrinks by the host: the drain ends when a
+        server is on the host
     """
 
     since: int = dataclasses.field(metadata=record.INSTANT)
@@ -45,6 +48,8 @@ class Drain(record.Record):
     told: bool = dataclasses.field(default=False, metadata=record.FLAG)
     chosen: str | None = dataclasses.field(
         default=None, metadata=record.choice(*access.STATES))
+    spare: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    idle: bool = dataclasses.field(default=False, metadata=record.FLAG)
 
     def is_overdue(self, now: float) -> bool:
         """Whether the deadline has passed.
@@ -80,15 +85,17 @@ def is_at_rest(drain: Drain, in_use: bool, now: float) -> bool:
 
     A host in use has servers, or migrations that are not over.
 
-    ===============  ======  =======  ======  =======
-    overdue, untold  in use  release  move    at rest
-    ===============  ======  =======  ======  =======
-    yes              any     any      any     no
-    no               no      yes      any     no
-    no               no      no       any     yes
-    no               yes     any      none    yes
-    no               yes     any      others  no
-    ===============  ======  =======  ======  =======
+    ===============  ======  ========  ====  ======  =======
+    overdue, untold  in use  release   idle  move    at rest
+                             or spare
+    ===============  ======  ========  ====  ======  =======
+    yes              any     any       any   any     no
+    no               no      yes       any   any     no
+    no               no      no        any   any     yes
+    no               yes     any       yes   any     no
+    no               yes     any       no    none    yes
+    no               yes     any       no    others  no
+    ===============  ======  ========  ====  ======  =======
 
     :param now: seconds since the epoch
 
@@ -96,7 +103,9 @@ def is_at_rest(drain: Drain, in_use: bool, now: float) -> bool:
     """
     if drain.is_overdue(now) and not drain.told:
         return False
-    return drain.move == NONE if in_use else not drain.release
+    if in_use:
+        return drain.move == NONE and not drain.idle
+    return not (drain.release or drain.spare)
 
 
 def lets_go(drain: Drain | None) -> bool:

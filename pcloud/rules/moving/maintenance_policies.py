@@ -6,7 +6,8 @@ The owner chooses a policy for the Pcloud. A reaction is what the Pcloud has
 done for one maintenance of one host; it is kept as one metadata value.
 
 A host that joins for a maintenance of another host stands in for the other
-host until that maintenance is over. It keeps for good that it has joined so.
+host until that maintenance is over. It keeps for good that it has joined so. A
+spare of the owner's stands in too, and is a spare again afterwards.
 
 Rule: reference-maintenance-policy
 """
@@ -25,7 +26,8 @@ POLICIES = (STAY, MIGRATE, REPLACE)
 NOTHING, BEGIN, END = 'nothing', 'begin', 'end'
 
 # What the value of a host begins with that stands in for another host now,
-# before the name of the other host: a query looks for such values.
+# before the name of the other host: a query looks for such values. Those of
+# spares, which count, begin with another word.
 STANDS_IN = 'host='
 
 
@@ -50,13 +52,16 @@ class Reaction(record.Record):
 
 @dataclasses.dataclass(frozen=True)
 class StandIn(record.Record):
-    """That a host has joined a Pcloud for a maintenance of another host.
+    """That a host stands in, during a maintenance of another host.
 
     :ivar over: whether that maintenance is over, for good
+    :ivar spare: whether the host is a spare of the owner's, which counts and
+        stays; else the host has joined for the maintenance
     :ivar host: the service host of the other host
     """
 
     over: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    spare: bool = dataclasses.field(default=False, metadata=record.FLAG)
     host: str = dataclasses.field(kw_only=True, metadata=record.TEXT)
 
 

@@ -3,7 +3,8 @@
 """Passes of a worker in which nothing is due, however much is wished.
 
 Half of the Pclouds have a drained, empty host, and the other half a host that
-is drained for a maintenance.
+is drained for a maintenance. In a quarter empty hosts are to leave, and all
+are noted as empty since a moment ago.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pcloud import names
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import shrinking
 from pcloud.tests.benchmarks import aggregates
 from pcloud.tests.benchmarks.filters import databases
 from pcloud.tests.benchmarks import results
@@ -51,6 +53,8 @@ def made(pclouds: int, of_pcloud: int) -> list[bulk.Aggregate]:
         pcloud = bulk.pcloud(
             uuid.uuid4().hex, hosts[first:first + of_pcloud], {})
         _drain(pcloud, hosts[first], is_maintained=number % 2 > 0)
+        if not number % 4:
+            _shrink(pcloud, hosts[first + 1:first + of_pcloud])
         found.append(pcloud)
     return [*found, bulk.journal(found)]
 
@@ -69,6 +73,14 @@ def _drain(pcloud: bulk.Aggregate, host: str, is_maintained: bool) -> None:
             begin).text()
         pcloud.kept[names.maintenance_key(host)] = (
             maintenance_windows.KeptMaintenance(begin).text())
+
+
+def _shrink(pcloud: bulk.Aggregate, hosts: list[str]) -> None:
+    """Have empty hosts leave some day."""
+    pcloud.metadata[names.SHRINK] = shrinking.Shrink(24, 0, 0).text()
+    for host in hosts:
+        pcloud.kept[names.idle_key(host)] = shrinking.Idle(
+            int(time.time())).text()
 
 
 def measure(

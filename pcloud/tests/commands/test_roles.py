@@ -186,7 +186,7 @@ class RolesTest(base.SharedSandboxTest):
                 'ram_allocation_ratio': None, 'maintenance_policy': None,
                 'pin_by_tenants': None, 'placement': None,
                 'flavors': None,
-                'images': None, 'growth': None}
+                'images': None, 'shrink': None, 'growth': None}
         self.assertEqual(shop, self._json('alice', 'pcloud show shop'))
         self.assertEqual(shop, self._json('admin', 'pcloud show shop'))
         self.assertEqual(

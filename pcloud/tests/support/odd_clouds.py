@@ -225,7 +225,8 @@ class OddCloud:
         """Return for whom a host stands in; not every host can be written."""
         host = self._chance.choice(hosts)
         return self._chance.choice(
-            [f'host={host}'] * 3 + [f'over=1 host={host}', host])
+            [f'host={host}'] * 3 + [
+                f'over=1 host={host}', f'spare=1 host={host}', host])
 
     def _write_aggregate(
         self, name: str, metadata: Mapping[str, str], hosts: Sequence[str],

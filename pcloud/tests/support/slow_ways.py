@@ -290,9 +290,10 @@ def differing_lists(
 
 
 def _other(value: str | None) -> str | None:
-    """Return the host that another host stands in for, None for none."""
+    """Return the host that another host has joined for, None for none."""
     stand_in = maintenance_policies.StandIn.known(value)
-    return None if stand_in is None or stand_in.over else stand_in.host
+    return (None if stand_in is None or stand_in.over or stand_in.spare
+            else stand_in.host)
 
 
 def _detail(

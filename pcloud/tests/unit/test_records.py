@@ -20,6 +20,8 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import shrinking
+from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 from pcloud.rules import ratios
 from pcloud.rules import record
@@ -55,7 +57,7 @@ RECORDS = {
     draining.Drain: st.builds(
         draining.Drain, _SECONDS, st.sampled_from(draining.MOVES), _FLAGS,
         st.none() | _SECONDS, _FLAGS,
-        st.none() | st.sampled_from(access.STATES)),
+        st.none() | st.sampled_from(access.STATES), _FLAGS, _FLAGS),
     maintenance_windows.KeptMaintenance: st.builds(
         maintenance_windows.KeptMaintenance, _SECONDS,
         st.none() | _SECONDS, _FLAGS,
@@ -65,7 +67,12 @@ RECORDS = {
         maintenance_policies.Reaction, _SECONDS, _FLAGS, st.none() | _TEXTS
     ) | st.builds(maintenance_policies.Reaction, replacement=_TEXTS),
     maintenance_policies.StandIn: st.builds(
-        maintenance_policies.StandIn, _FLAGS, host=_TEXTS),
+        maintenance_policies.StandIn, _FLAGS, _FLAGS, host=_TEXTS),
+    spares.Spare: st.builds(spares.Spare, _SECONDS),
+    shrinking.Idle: st.builds(shrinking.Idle, _SECONDS),
+    shrinking.Shrink: st.builds(
+        shrinking.Shrink, st.integers(1, shrinking.MOST_HOURS), *[
+            st.integers(0, shrinking.MOST_HOSTS)] * 2),
     assignments.Assignment: st.builds(
         assignments.Assignment, _TOKENS, st.integers(1, 10 ** 10 - 1),
         _SECONDS, st.sampled_from([draining.LIVE, draining.ANY]), _UUIDS,
@@ -172,8 +179,9 @@ class RecordsTest(testtools.TestCase):
         stand_in = maintenance_policies.StandIn
         self.assertTrue(stand_in(host='a').text().startswith(
             maintenance_policies.STANDS_IN))
-        self.assertFalse(stand_in(True, host='a').text().startswith(
-            maintenance_policies.STANDS_IN))
+        for other in stand_in(True, host='a'), stand_in(spare=True, host='a'):
+            self.assertFalse(other.text().startswith(
+                maintenance_policies.STANDS_IN))
         self.assertTrue(due.Due('0' * 12, name='a').text().startswith(
             due.with_mark('0' * 12) + ' '))
         self.assertTrue(journal.Released(7, 'a').text().endswith(

@@ -67,7 +67,8 @@ ROOMS = {
     'rules/moving': _room(
         '', '',
         'assignments moves',
-        'blockers draining maintenance_policies maintenance_windows'),
+        'blockers draining maintenance_policies maintenance_windows '
+        'shrinking spares'),
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -121,6 +122,7 @@ ROOMS = {
         'replacements turns'),
     'objects/changing_hands': _room(
         '', '',
+        'stand_ins',
         'allocation',
         'choosing host_removal',
         'pool_hosts'),
@@ -211,7 +213,8 @@ ROOMS = {
         f'{_OSLO} nova.context nova.exception nova.objects',
         'due_pclouds steps',
         'forecast rebalancer',
-        'asking drain_plan drains maintenance maintenance_reactions',
+        'asking drain_plan drains maintenance maintenance_reactions '
+        'shrinking',
         'maintenance_drains'),
     'worker': _room(
         'api backend client exception moving objects rules',

@@ -407,3 +407,54 @@ class EvacuationTest(RehearsalTestCase):
         self.act(server, {'evacuate': {}})
         self._wait_for_migration_status(server, ['error'])
         self.assertEqual(web, self.host_of(server))
+
+
+class SparesTest(RehearsalTestCase):
+
+    def test_one_spare_stands_in_for_each_host_that_fails(self):
+        for name in ('web', 'db'):
+            self.add(name)
+        for name, other in (('web', 'db'), ('db', 'web')):
+            self.start_on(name, 'xl', others=[other])
+        self.assertEqual(0, self.ask()['survives'])
+        self.add('spare')
+        self.set_state('spare', 'disabled')
+        self.assertEqual(1, self.ask()['survives'])
+        self.set_state('spare', 'spare')
+        zones = {each['name']: each['availability_zone'] for each in
+                 self.alice.get_json(f'{self.path}/hosts')['hosts']}
+        saved = {name for name in ('web', 'db')
+                 if zones[name] == zones['spare']}
+        self.assertEqual({
+            'db': 'db' in saved, 'web': 'web' in saved, 'spare': True}, {
+                name: survives for name, _, survives, _
+                in self.told(self.ask())})
+        self.assertTrue(self.ask()['exact'])
+        # For "simulate" the spare is a disabled host.
+        for include, fits in ((False, False), (True, True)):
+            self.assertIs(fits, self.alice.call_json(
+                'POST', f'{self.path}/simulate', {'simulate': {
+                    'servers': [{'flavor': 'xl', 'count': 1}],
+                    'include_disabled': include}})['simulate']['fits'])
+
+    def test_several_hosts_that_fail_together(self):
+        hosts = {self.add(name): name for name in ('web', 'db')}
+        for name, other in (('web', 'db'), ('db', 'web')):
+            self.start_on(name, 'xl', others=[other])
+        spare = self.add('spare')
+        self.set_state('spare', 'spare')
+        for host in hosts:
+            self.set_rack(host, 'r1')
+        self.set_rack(spare, 'r2')
+        losses_ = {tuple(sorted(each['hosts'])): each['no_room']['least']
+                   for each in self.ask('?lose=rack')['losses']}
+        self.assertEqual(
+            {('db', 'web'): 1 if self._has_twin(hosts, spare) else 2,
+             ('spare',): 0}, losses_)
+
+    def _has_twin(self, hosts, spare):
+        return self.hosts[spare] in {self.hosts[host] for host in hosts}
+
+    def set_rack(self, host, rack):
+        self.admin.call_json('PUT', '/os-pcloud-attributes/rack', {
+            'attribute': {'value': rack, 'hosts': [host]}})

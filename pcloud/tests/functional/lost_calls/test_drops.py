@@ -92,6 +92,7 @@ _add_host = alice(
 _enable = alice('PUT', f'{HOSTS}/web', host={'state': 'enabled'})
 _drain = alice('PUT', f'{HOSTS}/web', host={
     'state': 'draining', 'drain': {'deadline': '2100-01-01'}})
+_spare = alice('PUT', f'{HOSTS}/web', host={'state': 'spare'})
 
 PCLOUDS = [
     Case(_new_pcloud, makes_anew=True),
@@ -101,6 +102,8 @@ PCLOUDS = [
         'cpu_allocation_ratio': 5, 'ram_allocation_ratio': 2})),
     Case(alice('PUT', '/os-pclouds/{mine}', pcloud={
         'cpu_allocation_ratio': None})),
+    Case(alice('PUT', '/os-pclouds/{mine}', pcloud={
+        'shrink': {'after_hours': 2, 'min_hosts': 0, 'keep_spare': 0}})),
     Case(alice('DELETE', '/os-pclouds/{empty}')),
 ]
 ADDING = [
@@ -115,6 +118,8 @@ STATES = [
          before=(_enable,)),
     Case(_drain, before=(_enable,)),
     Case(_enable, before=(_drain,)),
+    Case(_spare, before=(_enable,)),
+    Case(_enable, before=(_spare,)),
 ]
 TENANTS = [
     Case(alice('PUT', f'/os-pclouds/{{mine}}/tenants/{"d" * 32}')),

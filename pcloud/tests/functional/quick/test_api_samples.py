@@ -117,7 +117,9 @@ class ApiSamplesTest(base.PcloudTestCase):
             'pcloud': {'cpu_allocation_ratio': 4.0,
                        'ram_allocation_ratio': None,
                        'pin_by_tenants': True, 'placement': 'pack',
-                       'flavors': ['1', '2', '3'], 'images': None}})
+                       'flavors': ['1', '2', '3'], 'images': None,
+                       'shrink': {'after_hours': 24, 'min_hosts': 1,
+                                  'keep_spare': 1}}})
         return made
 
     def _hosts(self, pcloud):
@@ -132,6 +134,8 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('hosts/list', self.alice, 'GET', path)
         self._sample('hosts/show', self.alice, 'GET', f'{path}/web-1')
         self._sample('hosts/show-admin', self.admin, 'GET', f'{path}/web-1')
+        self._sample('hosts/spare', self.alice, 'PUT', f'{path}/web-1',
+                     {'host': {'state': 'spare'}})
         self._sample('hosts/drain', self.alice, 'PUT', f'{path}/web-1', {
             'host': {'state': 'draining', 'drain': {
                 'move': 'none', 'release': True,

@@ -84,6 +84,8 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
             'pcloud:drain:gone': 'since=20261127T180543Z move=live',
             'pcloud:maintained:gone': 'replacement=other',
             'pcloud:replaces:gone': 'host=other',
+            'pcloud:spare:gone': 'since=20261127T180543Z',
+            'pcloud:idle:gone': 'since=20261127T180543Z',
             'pcloud:own_ratios:gone': 'cpu=4',
             'pcloud:maintenance:gone': 'begin=20261127T180543Z',
             f'pcloud:rebalance:{GONE}:{GONE}':
@@ -91,6 +93,7 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
             f'source={GONE} target={GONE}'})
         self._fix('node-without-host', 'drain-without-host',
                   'reaction-without-host', 'replacement-without-host',
+                  'spare-without-host', 'idle-without-host',
                   'ratio-not-given-back', 'maintenance-without-host',
                   'rebalance-without-host')
         kept = self.aggregate(self.name).metadata

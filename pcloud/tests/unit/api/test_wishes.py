@@ -26,7 +26,10 @@ TABLE = (
     (wishes.of_policy(maintenance_policies.MIGRATE), (1, 1, 0, 0)),
     (wishes.of_policy(maintenance_policies.REPLACE), (1, 1, 1, 1)),
     ([wishes.GROW], (1, 0, 1, 0)),
-    ([wishes.REBALANCE], (0, 1, 0, 0)))
+    ([wishes.REBALANCE], (0, 1, 0, 0)),
+    (wishes.of_shrink(None), (0, 0, 0, 0)),
+    (wishes.of_shrink({'after_hours': 1, 'min_hosts': 0, 'keep_spare': 0}),
+     (1, 0, 0, 1)))
 
 
 class CheckTest(base.BaseTestCase):

@@ -34,7 +34,7 @@ SHOWN_PCLOUD = {
     'tenants': f'{base.PROJECT}, {base.OTHER_PROJECT}', 'host_count': '2',
     'units': '8', 'cpu_allocation_ratio': '4.0', 'ram_allocation_ratio': '-',
     'maintenance_policy': '-', 'pin_by_tenants': '-',
-    'placement': '-', 'flavors': '-', 'images': '-',
+    'placement': '-', 'flavors': '-', 'images': '-', 'shrink': '-',
 }
 SHOWN_HOST = {
     'drain': '-',

@@ -34,7 +34,8 @@ AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
 
 # Members of a Pcloud that the owner has not set.
 UNSET_RULES = dict.fromkeys((
-    'maintenance_policy', 'pin_by_tenants', 'placement', 'flavors', 'images'))
+    'maintenance_policy', 'pin_by_tenants', 'placement', 'flavors', 'images',
+    'shrink'))
 
 # Commands that print nothing: what is typed, and the request it ends in.
 SILENT = (
@@ -54,6 +55,14 @@ SILENT = (
      {'pcloud': {'placement': 'pack'}}),
     ('pcloud set farm --flavors 1,2 --images 3', 'PUT', FARM,
      {'pcloud': {'flavors': ['1', '2'], 'images': ['3']}}),
+    ('pcloud set farm --shrink-after 24', 'PUT', FARM,
+     {'pcloud': {'shrink': {
+         'after_hours': 24, 'min_hosts': 0, 'keep_spare': 0}}}),
+    ('pcloud set farm --shrink-after 24 --shrink-min-hosts 2 '
+     '--shrink-keep-spare 1', 'PUT', FARM,
+     {'pcloud': {'shrink': {
+         'after_hours': 24, 'min_hosts': 2, 'keep_spare': 1}}}),
+    ('pcloud set farm --no-shrink', 'PUT', FARM, {'pcloud': {'shrink': None}}),
     ('pcloud unset farm --flavors --images', 'PUT', FARM,
      {'pcloud': {'flavors': None, 'images': None}}),
     ('pcloud unset farm --maintenance-policy', 'PUT', FARM,
@@ -67,6 +76,8 @@ SILENT = (
      {'host': {'state': 'enabled'}}),
     ('pcloud host set farm web-1 --disable', 'PUT', f'{HOSTS}/web-1',
      {'host': {'state': 'disabled'}}),
+    ('pcloud host set farm web-1 --spare', 'PUT', f'{HOSTS}/web-1',
+     {'host': {'state': 'spare'}}),
     ('pcloud host drain farm web-1', 'PUT', f'{HOSTS}/web-1',
      {'host': {'state': 'draining', 'drain': {}}}),
     ('pcloud host drain farm web-1 --release --deadline 2100-01-01', 'PUT',
@@ -296,7 +307,7 @@ class TestPclouds(base.CloudTestCase):
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
             'ram_allocation_ratio': '-', 'maintenance_policy': '-',
             'pin_by_tenants': '-', 'placement': '-', 'flavors': '-',
-            'images': '-',
+            'images': '-', 'shrink': '-',
             'growth': '-'},
             base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])

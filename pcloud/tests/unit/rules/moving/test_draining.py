@@ -2,6 +2,8 @@
 
 """What is kept of a drain."""
 
+import dataclasses
+
 import ddt
 from oslotest import base
 
@@ -100,3 +102,8 @@ class DrainTest(base.BaseTestCase):
             drain = draining.Drain(0, move, release, deadline, told)
             self.assertIs(at_rest, draining.is_at_rest(drain, in_use, 5),
                           (drain, in_use))
+            spare = dataclasses.replace(drain, release=False, spare=release)
+            self.assertIs(at_rest, draining.is_at_rest(spare, in_use, 5))
+            idle = dataclasses.replace(drain, idle=True)
+            self.assertIs(at_rest and not in_use,
+                          draining.is_at_rest(idle, in_use, 5))
