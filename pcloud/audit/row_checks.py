@@ -206,6 +206,7 @@ OUTLIVED = {
     names.DRAIN_PREFIX: 'drain-without-host',
     names.REACTION_PREFIX: 'reaction-without-host',
     names.REPLACES_PREFIX: 'replacement-without-host',
+    names.RECOVERY_PREFIX: 'recovery-without-host',
     names.OWN_PREFIX: 'ratio-not-given-back',
     names.MAINTENANCE_PREFIX: 'maintenance-without-host'}
 

@@ -45,6 +45,7 @@ from pcloud.objects import replacements
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
 
 CONF = cfg.CONF
@@ -146,6 +147,7 @@ def _subjects(
     """Return the hosts for which something may be due.
 
     A host that leaves because it has stood in leaves, whatever is announced.
+    A host that has failed is recovered first.
     """
     leaving = maintenance_policies.leaving(
         maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
@@ -156,7 +158,10 @@ def _subjects(
     return [_Subject(host, node_of[host], name_of[node_of[host]],
                      seen.get(host), announced.get(host))
             for host in sorted(
-                ({*seen, *announced} & aggregate.hosts) - leaving)
+                ({*seen, *announced} & aggregate.hosts) - leaving - {
+                    host for host, text in names.recoveries(
+                        aggregate.metadata).items() if recovery.has_begun(
+                            text)})
             if node_of.get(host) in name_of]
 
 
@@ -295,7 +300,7 @@ def _find_replacement(
         half of the time in which the maintenance counts
     """
     try:
-        return _replacement(context, pcloud, subject)
+        return replacement(context, pcloud, subject.host, subject.name)
     except outages.ANY as error:
         left = maintenance.begin - timeutils.utcnow_ts()
         if 2 * left > CONF.pcloud.maintenance_lead:
@@ -307,17 +312,19 @@ def _find_replacement(
         return None
 
 
-def _replacement(
-    context: nova_context.RequestContext, pcloud: pclouds.Head,
-    subject: _Subject,
+def replacement(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, host: str,
+    name: str,
 ) -> hosts.Host | None:
     """Choose a free host that may stand in for a host, if there is one.
 
+    :param host: the service host
+    :param name: the owner's name for the host
     :returns: the host, enabled, as a future host of the Pcloud
     :raises: `exception.Unavailable`
     """
-    own = next(iter(pool_rows.of_hosts(context, [subject.host])), None)
-    compute = computes.load(context, [subject.host]).get(subject.host)
+    own = next(iter(pool_rows.of_hosts(context, [host])), None)
+    compute = computes.load(context, [host]).get(host)
     if own is None or compute is None:
         return None
     flavor_id = own.metadata[names.FLAVOR_ID]
@@ -329,15 +336,15 @@ def _replacement(
             context, pcloud, units, flavor_id, compute.zone, maintained,
             random.SystemRandom())
     except _NONE_JOINS as error:
-        LOG.warning('Host %(host)s of Pcloud %(pcloud)s is going to be in '
-                    'maintenance, and no host replaces it: %(error)s', {
-                        'host': subject.host, 'pcloud': pcloud.id,
-                        'error': error})
+        LOG.warning('No host replaces host %(host)s of Pcloud %(pcloud)s, '
+                    'which is going to be in maintenance, or has failed: '
+                    '%(error)s', {
+                        'host': host, 'pcloud': pcloud.id, 'error': error})
         return None
-    name = f'{subject.name[:_NAME_LENGTH]}-r{secrets.token_hex(2)}'
+    other = f'{name[:_NAME_LENGTH]}-r{secrets.token_hex(2)}'
     return dataclasses.replace(
-        hosts.new(context, pcloud, name, flavor_id, chosen, units),
-        state=access.ENABLED, replaces=subject.host)
+        hosts.new(context, pcloud, other, flavor_id, chosen, units),
+        state=access.ENABLED, replaces=maintenance_policies.StandIn(host=host))
 
 
 def _end(

@@ -20,6 +20,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
 
 
@@ -35,7 +36,8 @@ def set_state(
     :param state: 'enabled' or 'disabled'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
         be enabled while something is due for the host, `exception.Conflict`
-        for a host that has stood in for another host, and as `change.run`
+        for a host that has stood in for another host or is being recovered,
+        and as `change.run`
     """
     host = hosts.show(context, pcloud, name)
     changed = dataclasses.replace(
@@ -94,10 +96,12 @@ def _write_state(
     host_key = names.host_key(host.name)
     drain_key = names.drain_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
+    recovery_key = names.recovery_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
-        there = written.values(
-            pcloud.aggregate.id, [host_key, drain_key, replaces_key])
+        there = written.values(pcloud.aggregate.id, [
+            host_key, drain_key, replaces_key, recovery_key])
+        _check_recovery(host, there.get(recovery_key))
         if (replaces_key in there and not draining.lets_go(host.drain) and
                 not _stands_in(written, pcloud, there[replaces_key])):
             raise exception.Conflict(
@@ -124,16 +128,30 @@ def _write_state(
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
 
 
+def _check_recovery(host: hosts.Host, kept: str | None) -> None:
+    """Refuse to change a host whose recovery has begun.
+
+    :param kept: the recovery as written, None without a recovery
+    :raises: `exception.Conflict`
+    """
+    there = recovery.Recovery.known(kept)
+    if there is not None and there.has_begun:
+        raise exception.Conflict(
+            f"Host '{host.name}' has failed, and is being recovered: it takes "
+            'no servers until it has come back. Change its state then, or '
+            'remove it when it is empty.')
+
+
 def _stands_in(
     written: writes.Rows, pcloud: pclouds.Head, kept: str,
 ) -> bool:
-    """Whether a host stands in for a host that is in the Pcloud.
+    """Whether a host stands in for a host that is in the Pcloud, or stays.
 
     :param kept: for whom, as written
     """
     other = maintenance_policies.StandIn.known(kept)
-    return other is not None and not other.over and written.holds(
-        pcloud.aggregate.id, other.host)
+    return other is not None and not other.over and (
+        other.stays or written.holds(pcloud.aggregate.id, other.host))
 
 
 def _tell_state(

@@ -2,6 +2,9 @@
 
 """Hosts that stand in for other hosts of a Pcloud, and the end of that.
 
+A host that has joined for the recovery of another host stays when the other
+host leaves; a host that has joined for a maintenance leaves.
+
 The change that ends a maintenance, for whatever reason, also writes that the
 host which has joined for the maintenance has to leave. So nobody has to come
 by before the host counts and takes no new servers.
@@ -21,6 +24,7 @@ from pcloud.backend.changes import writes
 from pcloud import names
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
 
 
@@ -78,6 +82,37 @@ def _send_away(
         before, values.get(state_key)).text()})
 
 
+def standing_in(aggregate: rows.Aggregate, host: str) -> str | None:
+    """Return the service host that has joined for the recovery of a host.
+
+    :param host: the service host that has failed
+    :returns: None for no host
+    """
+    there = maintenance_policies.standing_in(
+        maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
+        aggregate.hosts)
+    return next((each for each, other in sorted(there.items())
+                 if other.host == host and other.stays), None)
+
+
+def take_over(
+    written: writes.Rows, aggregate_id: int, host: str,
+) -> None:
+    """Write that who stands in for a host that has failed takes its place.
+
+    The host counts from then on as any other host.
+
+    :param aggregate_id: the id of the Pcloud's aggregate in the database
+    :param host: the service host, which leaves
+    """
+    stand_in = maintenance_policies.StandIn(stays=True, host=host).text()
+    members = written.members(aggregate_id)
+    written.unmark([
+        key for key, value in written.kept(names.REPLACES_PREFIX).items()
+        if value == stand_in and
+        key.removeprefix(names.REPLACES_PREFIX) in members])
+
+
 def left_behind(aggregate: rows.Aggregate) -> list[str]:
     """Return the hosts of a Pcloud that nothing has leave, and that should.
 
@@ -94,6 +129,9 @@ def left_behind(aggregate: rows.Aggregate) -> list[str]:
     nobody inside   any                 yes                no
     ==============  ==================  =================  ===========
 
+    A host that stays stands in as long as there is a recovery instead of a
+    reaction, and is not left behind when the other host has gone.
+
     :returns: service hosts
     """
     metadata = aggregate.metadata
@@ -103,6 +141,7 @@ def left_behind(aggregate: rows.Aggregate) -> list[str]:
             if host in aggregate.hosts and not (
                 draining.lets_go(_drain_of(metadata, host))
                 if host in leaving or stand_in is None else
+                _stays(aggregate, stand_in) if stand_in.stays else
                 _is_wanted(metadata, host, stand_in.host))]
 
 
@@ -112,6 +151,15 @@ def _drain_of(
     node = names.nodes(metadata).get(host, '')
     return draining.of(names.states(metadata).get(node),
                        names.drains(metadata).get(host))
+
+
+def _stays(
+    aggregate: rows.Aggregate, stand_in: maintenance_policies.StandIn,
+) -> bool:
+    """Whether the other host is gone, or is being recovered."""
+    return (stand_in.host not in aggregate.hosts or
+            recovery.Recovery.known(names.recoveries(
+                aggregate.metadata).get(stand_in.host)) is not None)
 
 
 def _is_wanted(metadata: Mapping[str, str], host: str, other: str) -> bool:

@@ -97,12 +97,13 @@ def create(call: api_call.Call) -> api_call.Answer | dict:
 def update(call: api_call.Call) -> dict:
     """Change the name, the ratios or the rules of a Pcloud.
 
-    :raises: `exception.PolicyForbids` for a maintenance policy that does what
-        the caller may not do
+    :raises: `exception.PolicyForbids` for a maintenance policy or a recovery
+        of hosts that does what the caller may not do
     """
     pcloud = api_call.own_pcloud(call)
-    wishes.check(call, pcloud.owner, wishes.of_policy(
-        call.body.get('maintenance_policy')))
+    wishes.check(call, pcloud.owner, [
+        *wishes.of_policy(call.body.get('maintenance_policy')),
+        *wishes.of_recovery(call.body.get('host_recovery'))])
     return {'pcloud': views.detail(
         pclouds.update(call.context, pcloud, call.body))}
 

@@ -27,6 +27,7 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import attributes
@@ -216,6 +217,7 @@ _EXACT: Mapping[str, Check] = {
         '1 to 64 letters, digits, ".", "_" or "-", and not "." or ".."'),
     names.DESCRIPTION: _rule(str.isprintable, 'a text that can be printed'),
     names.MAINTENANCE_POLICY: _choice(*maintenance_policies.POLICIES),
+    names.HOST_RECOVERY: _choice(*recovery.POLICIES),
     names.PIN_BY_TENANTS: _choice(house_rules.ON, house_rules.OFF),
     names.FILLING: _choice(*filling.CHOICES),
     names.UNITS: lambda key, value: units.read(value),
@@ -241,6 +243,8 @@ _PREFIXES: Mapping[str, Check] = {
     names.DRAIN_PREFIX: _record(draining.Drain),
     names.REACTION_PREFIX: _record(maintenance_policies.Reaction),
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
+    names.RECOVERY_PREFIX: _record(recovery.Recovery),
+    names.RECOVERED_PREFIX: _record(recovery.Begun),
     names.REBALANCE_PREFIX: _check_rebalance,
     names.MAINTENANCE_PREFIX: _record(maintenance_windows.KeptMaintenance),
     names.OWN_PREFIX: _check_own_ratios,
