@@ -52,7 +52,8 @@ def _dues(**others: st.SearchStrategy) -> st.SearchStrategy:
 # leaves both.
 _DUES = _dues(service=st.none() | st.sampled_from([due.ON, due.OFF])) | _dues(
     event=st.none() | st.sampled_from(
-        [due.ADDED, due.GROWN, due.REPLACING, due.RECOVERING, due.REMOVED])) | _dues(
+        [due.ADDED, due.GROWN, due.REPLACING, due.RECOVERING,
+         due.REMOVED])) | _dues(
     service=st.just(due.OFF), event=st.just(due.REMOVED))
 RECORDS = {
     draining.Drain: st.builds(
