@@ -37,6 +37,7 @@ from pcloud.objects.changing_hands import allocation
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
@@ -68,6 +69,25 @@ def step(
     for subject in subjects.all_of(aggregate):
         _attempt(context, pcloud, aggregate, subject,
                  services.get(subject.host))
+    for host in replacements.taken_over(aggregate):
+        _take_over(context, pcloud, aggregate, host)
+
+
+def _take_over(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    aggregate: rows.Aggregate, host: str,
+) -> None:
+    """Forget for whom a host has joined after Nova took the other host out."""
+    def work(written: writes.Rows) -> None:
+        if not written.holds(aggregate.id, host):
+            replacements.take_over(written, aggregate.id, host)
+
+    try:
+        change.run(context, subjects.anchors(pcloud), work)
+    except outages.ANY as error:
+        LOG.warning('Who has joined Pcloud %(pcloud)s for host %(host)s is '
+                    'kept for now: %(error)s', {
+                        'pcloud': pcloud.id, 'host': host, 'error': error})
 
 
 def _attempt(

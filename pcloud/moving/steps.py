@@ -77,7 +77,8 @@ def _step(
     :param end: no server sets off later, by the monotonic clock
     """
     wishes = step_rows.wishes(context, pcloud.aggregate.id, pcloud.id)
-    if names.recoveries(wishes) or pcloud.host_recovery != recovery.OFF:
+    if (names.recoveries(wishes) or names.replaced(wishes) or
+            pcloud.host_recovery != recovery.OFF):
         recoveries.step(context, pcloud)
     # Read afterwards: a reaction without a maintenance is over for certain.
     announced = {row.host: row for row in maintenance_rows.maintenances(

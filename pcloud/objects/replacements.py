@@ -113,6 +113,20 @@ def take_over(
         key.removeprefix(names.REPLACES_PREFIX) in members])
 
 
+def taken_over(aggregate: rows.Aggregate) -> list[str]:
+    """Return the failed hosts of a Pcloud that left without `take_over`.
+
+    Nova takes a host out when the compute service of the host is deleted.
+
+    :returns: service hosts, whose place others have taken already
+    """
+    return sorted({
+        other.host for host, other in maintenance_policies.stand_ins(
+            names.replaced(aggregate.metadata)).items()
+        if host in aggregate.hosts and other is not None and other.stays and
+        not other.over and other.host not in aggregate.hosts})
+
+
 def left_behind(aggregate: rows.Aggregate) -> list[str]:
     """Return the hosts of a Pcloud that nothing has leave, and that should.
 

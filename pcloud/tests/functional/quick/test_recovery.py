@@ -685,10 +685,13 @@ class ReplaceTest(RecoveryTestCase):
         self.assertEqual(204, self.admin.call(
             'DELETE', f'/os-services/{service}').status_code)
         self.assertEqual({'b': 'enabled', name: 'enabled'}, self.names())
+        self.assertEqual((2, 2), (
+            self.in_use(), self.pcloud_shown()['units']))
         self.work()
         self.assertEqual({'b': 'enabled', name: 'enabled'}, self.names())
         self.assertEqual((2, 2), (
             self.in_use(), self.pcloud_shown()['units']))
+        self.assertEqual({}, self.kept_of(names.REPLACES_PREFIX))
 
     def test_it_comes_back_without_servers(self):
         self.fail()
