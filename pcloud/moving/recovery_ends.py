@@ -126,10 +126,10 @@ def _write(
         if not subject.is_as_seen(values):
             return False
         written.drop(aggregate.id, [names.recovery_key(subject.host)])
-        if (kept.chosen == access.ENABLED and
-                values.get(state_key) == access.DISABLED):
-            written.exchange(aggregate.id, state_key, access.ENABLED)
-            if not written.open(subject.host):
+        if kept.chosen and values.get(state_key) == access.DISABLED:
+            written.exchange(aggregate.id, state_key, kept.chosen)
+            if kept.chosen == access.ENABLED and not written.open(
+                    subject.host):
                 raise exception.HostBusy(name=subject.name)
         return True
 

@@ -101,6 +101,8 @@ PCLOUDS = [
         'cpu_allocation_ratio': 5, 'ram_allocation_ratio': 2})),
     Case(alice('PUT', '/os-pclouds/{mine}', pcloud={
         'cpu_allocation_ratio': None})),
+    Case(alice('PUT', '/os-pclouds/{mine}', pcloud={
+        'host_recovery': 'replace'})),
     Case(alice('DELETE', '/os-pclouds/{empty}')),
 ]
 ADDING = [

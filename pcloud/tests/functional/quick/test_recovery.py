@@ -15,9 +15,11 @@ from pcloud.api.policies import hosts as policies
 from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import asking
 from pcloud import exception
+from pcloud.moving import due_pclouds
 from pcloud.moving import steps
 from pcloud import names
 from pcloud.tests.functional.quick import test_maintenance_policy
+from pcloud.tests.support import counting
 from pcloud.tests.support import kills
 
 FLAVOR = '/os-host-flavors/gpu/hosts'
@@ -789,3 +791,53 @@ class ReplaceReturnTest(RecoveryTestCase):
         self.assertEqual(2, self.in_use())
         self.work()
         self.assertEqual([], self.kinds())
+
+
+class CostTest(RecoveryTestCase):
+
+    def look(self):
+        return due_pclouds.find(self.context)
+
+    def test_pass_costs_the_same_for_few_and_many(self):
+        def costs():
+            found = [counting.least(self.look)]
+            self.fence()
+            found.append(counting.least(self.look))
+            self.fence(is_fenced=False)
+            return found
+
+        few = costs()
+        for name in ('shop', 'film', 'farm'):
+            other = self.make_pcloud(self.alice, name)
+            self.alice.call_json('PUT', f'/os-pclouds/{other}', {
+                'pcloud': {'host_recovery': 'replace'}})
+        self.assertEqual(few, costs())
+        self.wish('off')
+        for other in self.alice.get_json('/os-pclouds')['pclouds']:
+            self.alice.call_json('PUT', f'/os-pclouds/{other["id"]}', {
+                'pcloud': {'host_recovery': 'off'}})
+        # Who does not use recoveries pays nothing, whatever is fenced.
+        self.assertEqual([2, 2], [cost.sql for cost in costs()])
+
+    def test_done_is_at_rest(self):
+        self.fail()
+        self.work()
+        self.assertEqual('done', self.recovery_of()['state'])
+        self.assertEqual({}, self.look())
+        self.fence(is_fenced=False)
+        self.assertEqual([self.pcloud], list(self.look()))
+
+    def test_looking_costs_the_same_for_few_and_many(self):
+        def look():
+            self.get()
+            self.alice.get_json(self.path)
+
+        self.start_on('a', on_disk=True)
+        self.fail()
+        one = counting.least(look)
+        self.fence('a', False)
+        self.work()
+        for _ in range(2):
+            self.start_on('a', on_disk=True)
+        self.fail()
+        self.assertEqual(one, counting.least(look))
