@@ -227,9 +227,12 @@ def every_recovery(
 
     One query. Rows of a host that is in no Pcloud are left out.
     """
+    row = models.AggregateMetadata
     with api_db.context_manager.reader.using(context) as session:
         return [value for *_, value in session.execute(
-            _of_members(names.RECOVERY_PREFIX))]
+            _of_members(names.RECOVERY_PREFIX).join(row, sa.and_(
+                row.aggregate_id == models.AggregateHost.aggregate_id,
+                row.key == names.ID)))]
 
 
 def every_drain(

@@ -6,7 +6,9 @@ import threading
 from unittest import mock
 
 import fixtures
+from nova.conductor import rpcapi
 from nova import objects
+import oslo_messaging
 from oslo_utils import uuidutils
 
 from pcloud.api import enforcer
@@ -15,9 +17,11 @@ from pcloud.api.policies import hosts as policies
 from pcloud.backend.calls import server_calls
 from pcloud.backend.cells import asking
 from pcloud import exception
+from pcloud.metrics import inventory
 from pcloud.moving import due_pclouds
 from pcloud.moving import steps
 from pcloud import names
+from pcloud.rules.moving import recovery
 from pcloud.tests.functional.quick import test_maintenance_policy
 from pcloud.tests.support import counting
 from pcloud.tests.support import kills
@@ -35,12 +39,12 @@ def on_volume():
 class RecoveryTestCase(test_maintenance_policy.PolicyTestCase):
     """A Pcloud with the hosts a and b, which take servers, and a free host."""
 
-    recovery = 'in_place'
+    wished = 'in_place'
 
     def furnish(self):
         super().furnish()
         self.limit(2)
-        self.wish(self.recovery)
+        self.wish(self.wished)
 
     def wish(self, policy, expected=200, user=None):
         """Choose what is done for failed hosts; return the Pcloud."""
@@ -120,7 +124,7 @@ class RecoveryTestCase(test_maintenance_policy.PolicyTestCase):
 
 class ChoiceTest(RecoveryTestCase):
 
-    recovery = 'off'
+    wished = 'off'
 
     def test_shown(self):
         self.assertNotIn('host_recovery', self.pcloud_shown())
@@ -446,6 +450,37 @@ class LostTest(RecoveryTestCase):
         self.work()
         self.arrives(server, 'b')
 
+    def test_answer_that_is_lost(self):
+        """Nova has the server started, and nobody tells the worker so."""
+        server = self.start_on('a')
+        cast = rpcapi.ComputeTaskAPI.rebuild_instance
+
+        def ask(*arguments, **more):
+            cast(*arguments, **more)
+            raise oslo_messaging.MessagingTimeout()
+
+        with mock.patch.object(
+                rpcapi.ComputeTaskAPI, 'rebuild_instance', ask):
+            self.fail()
+        self.evacuated(server)
+        self.step_until_done()
+        self.assertEqual(['done'], self.migrations(server))
+
+    def test_cast_that_is_refused(self):
+        """The broker is lost after Nova has marked the server as busy."""
+        server = self.start_on('a')
+        with mock.patch.object(
+                rpcapi.ComputeTaskAPI, 'rebuild_instance',
+                side_effect=oslo_messaging.MessageDeliveryFailure):
+            self.fail()
+        self.work()
+        self.assertEqual({server['id']: 'migration'}, self.stays())
+        self.later(seconds=3601)
+        self.work()
+        self.later(seconds=61)
+        self.work()
+        self.arrives(server, 'b')
+
     def test_crash_at_each_statement(self):
         """All of a beginning is written, or nothing."""
         server = self.start_on('a')
@@ -519,6 +554,29 @@ class HeldTest(RecoveryTestCase):
     def recovered(self, name):
         self.work()
         return self.recovery_of(name)['state']
+
+    def test_two_workers_and_two_pclouds(self):
+        """No two recoveries count past each other."""
+        self.limit(3)
+        other = self.make_pcloud(self.alice, 'other')
+        self.alice.call_json('PUT', f'/os-pclouds/{other}', {
+            'pcloud': {'host_recovery': 'in_place'}})
+        self.real['c'] = self.add_host(self.alice, other, 'c', 'gpu')
+        for name in ('a', 'c'):
+            self.fence(name)
+        self.later(seconds=301)
+        threads = [threading.Thread(target=self.work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.work()
+        states = sorted(
+            recovery.Recovery.read(value).state for value
+            in self.kept_of(names.RECOVERY_PREFIX).values())
+        self.assertEqual(['done', 'held'], states)
+        self.assertEqual({'moving': 0, 'done': 1, 'held': 1},
+                         inventory.recoveries(self.context))
 
     def test_an_hour_later(self):
         self.fail('b')
@@ -633,7 +691,7 @@ class InPlaceEndTest(RecoveryTestCase):
 
 class ReplaceTest(RecoveryTestCase):
 
-    recovery = 'replace'
+    wished = 'replace'
 
     def replacement(self, name='a'):
         return self.recovery_of(name)['replacement']
@@ -702,7 +760,15 @@ class ReplaceTest(RecoveryTestCase):
         self.fence('a', False)
         self.work()
         self.assertEqual({'b': 'enabled', name: 'enabled'}, self.names())
-        self.assertEqual([('a', 'returned')], self.told())
+        event, = (each['payload']['nova_object.data'] for each
+                  in self.notifier.versioned_notifications
+                  if each['event_type'] == 'pcloud.host.recovery')
+        self.assertEqual({
+            'pcloud_id': self.pcloud, 'owner': self.alice.project_id,
+            'name': 'a', 'host_flavor': 'gpu', 'availability_zone': 'az1',
+            'state': 'returned', 'since': event['since'],
+            'replacement': name}, event)
+        self.assertNotIn('node-', str(event))
         self.assertEqual((2, 2), (
             self.in_use(), self.pcloud_shown()['units']))
         self.assertEqual({}, self.kept_of(names.REPLACES_PREFIX))
@@ -770,7 +836,7 @@ class ReplaceTest(RecoveryTestCase):
 
 class ReplaceReturnTest(RecoveryTestCase):
 
-    recovery = 'replace'
+    wished = 'replace'
     own_cloud = True
 
     def test_once_nova_has_let_go(self):
