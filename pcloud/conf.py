@@ -112,6 +112,55 @@ where it had begun when it was announced. Raise this where hosts have many
 or large servers; see ``drain_parallel``.
 """),
     cfg.IntOpt(
+        'recovery_after',
+        default=300,
+        min=0,
+        help="""
+For how many seconds a host is down and fenced before its servers are started
+on other hosts.
+
+It counts for Pclouds with ``host_recovery``, from the moment when Nova last
+heard of the compute service, or the service was last changed, such as fenced.
+Raise this where hosts that are fenced often come back by themselves.
+"""),
+    cfg.IntOpt(
+        'recovery_max_hosts',
+        default=2,
+        min=0,
+        help="""
+How many hosts of a cell are recovered within an hour without a person.
+
+Where more hosts fail within an hour, a network or a room has failed rather
+than hosts: the recovery of each further host is held, and told, until an
+administrator says once more that the host is fenced. With 0 every recovery is
+held. Raise this in cells with many hosts. Every worker has to have the same
+value.
+"""),
+    cfg.IntOpt(
+        'recovery_parallel',
+        default=4,
+        min=1,
+        help="""
+How many servers of a Pcloud's failed hosts are started elsewhere at the same
+time.
+
+Each server that Nova has been asked to evacuate counts until it has arrived.
+Raise this where the other hosts and the volume service bear many servers that
+start together.
+"""),
+    cfg.BoolOpt(
+        'recovery_shared_disks',
+        default=False,
+        help="""
+Whether the disks of servers are on storage that all hosts share.
+
+By default a server with a disk on its host is not started on another host: its
+disks would be made anew from its image, and its data would be lost. Set this
+where ``[DEFAULT] instances_path``, or the hypervisors' pool of images, is
+shared by all hosts of all Pclouds, and nowhere else. nova-api has to have the
+option too, for it shows which servers stay.
+"""),
+    cfg.IntOpt(
         'settle_limit',
         default=3600,
         min=1,

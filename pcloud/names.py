@@ -36,6 +36,7 @@ ID = 'pcloud:id'
 NAME = 'pcloud:name'
 OWNER = 'pcloud:owner'
 MAINTENANCE_POLICY = 'pcloud:maintenance_policy'
+HOST_RECOVERY = 'pcloud:host_recovery'
 PIN_BY_TENANTS = 'pcloud:pin_by_tenants'
 FILLING = 'pcloud:placement'
 SHRINK = 'pcloud:shrink'
@@ -53,6 +54,8 @@ REPLACES_PREFIX = 'pcloud:replaces:'
 SPARE_PREFIX = 'pcloud:spare:'
 # Since when a worker has seen nobody on a host, in a Pcloud that shrinks.
 IDLE_PREFIX = 'pcloud:idle:'
+# What the Pcloud does for a host that has failed.
+RECOVERY_PREFIX = 'pcloud:recovery:'
 NODE_PREFIX = 'pcloud:node:'
 OWN_PREFIX = 'pcloud:own_ratios:'
 # Where a server is to be moved so that hosts get empty, or others fit.
@@ -77,6 +80,8 @@ DUE_PREFIX = 'pcloud:due:'
 UNOPENED_PREFIX = 'pcloud:unopened:'
 RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
+# When the recovery of a host has begun, whatever became of the host.
+RECOVERED_PREFIX = 'pcloud:recovered:'
 # In the journal: which worker does what is due for the hosts of a Pcloud now.
 MOVING_PREFIX = 'pcloud:moving:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
@@ -84,13 +89,13 @@ STRICT_PREFIX = 'pcloud:strict:'
 WORKER = 'pcloud:worker'
 # What the journal keeps of each host that is in a Pcloud.
 KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
-                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX)
+                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX, RECOVERY_PREFIX)
 # The keys of the journal, on whatever aggregate the hosts are. Nova joins the
 # hosts of an aggregate with its metadata, and sends both to each scheduler.
 _OF_JOURNAL = (
     *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
-    RELEASED_PREFIX, MAINTENANCE_PREFIX, REBALANCE_PREFIX, MOVING_PREFIX,
-    STRICT_PREFIX)
+    RELEASED_PREFIX, MAINTENANCE_PREFIX, RECOVERED_PREFIX, REBALANCE_PREFIX,
+    MOVING_PREFIX, STRICT_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -118,8 +123,8 @@ RAM_RATIO = 'ram_allocation_ratio'
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
     for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
-                MAINTENANCE_POLICY, PIN_BY_TENANTS, FILLING, SHRINK, SCOPE,
-                SCOPE_ID))
+                MAINTENANCE_POLICY, HOST_RECOVERY, PIN_BY_TENANTS, FILLING,
+                SHRINK, SCOPE, SCOPE_ID))
 
 
 def pool(flavor_id: str) -> str:
@@ -211,6 +216,22 @@ def idle_key(host: str) -> str:
     :param host: the service host, which has to fit `maintenance_key`
     """
     return IDLE_PREFIX + host
+
+
+def recovery_key(host: str) -> str:
+    """Return the journal's key of the recovery of a host.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return RECOVERY_PREFIX + host
+
+
+def recovered_key(host: str) -> str:
+    """Return the journal's key of when the recovery of a host has begun.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return RECOVERED_PREFIX + host
 
 
 def node_key(host: str) -> str:
@@ -401,6 +422,11 @@ def spares(metadata: Mapping[str, str]) -> dict[str, str]:
 def idle(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the hosts seen empty in metadata: ``service host -> value``."""
     return stripped(metadata, IDLE_PREFIX)
+
+
+def recoveries(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the recoveries in metadata: ``service host -> value``."""
+    return stripped(metadata, RECOVERY_PREFIX)
 
 
 def rebalance(metadata: Mapping[str, str]) -> dict[str, str]:

@@ -17,10 +17,12 @@ from pcloud.api.policies import hosts
 from pcloud import exception
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 
 # The wishes of the table in `check`.
 CLOSE, MOVE, RELEASE = 'drain', 'move', 'release'
 MIGRATE, REPLACE = 'policy migrate', 'policy replace'
+RECOVER, RECOVER_BY_OTHERS = 'recovery in_place', 'recovery replace'
 GROW, REBALANCE, SHRINK = 'default grow', 'rebalance', 'shrink'
 
 RULES: Mapping[str, tuple[str, ...]] = {
@@ -29,6 +31,9 @@ RULES: Mapping[str, tuple[str, ...]] = {
     RELEASE: (hosts.UPDATE, hosts.REMOVE),
     MIGRATE: (hosts.UPDATE, hosts.MOVE),
     REPLACE: (hosts.UPDATE, hosts.MOVE, hosts.ADD, hosts.REMOVE),
+    RECOVER: (hosts.UPDATE, hosts.MOVE),
+    RECOVER_BY_OTHERS: (
+        hosts.UPDATE, hosts.MOVE, hosts.ADD, hosts.REMOVE),
     GROW: (hosts.UPDATE, hosts.ADD),
     REBALANCE: (hosts.MOVE,),
     SHRINK: (hosts.UPDATE, hosts.REMOVE)}
@@ -48,6 +53,9 @@ def check(
     the maintenance policy ``stay``                 no      no    no   no
     the maintenance policy ``migrate``              yes     yes   no   no
     the maintenance policy ``replace``              yes     yes   yes  yes
+    the recovery of hosts ``off``                   no      no    no   no
+    the recovery of hosts ``in_place``              yes     yes   no   no
+    the recovery of hosts ``replace``               yes     yes   yes  yes
     a default Pcloud in the mode ``grow``           yes     no    yes  no
     a rebalance                                     no      yes   no   no
     that empty hosts leave                          yes     no    no   yes
@@ -77,6 +85,15 @@ def of_policy(policy: str | None) -> list[str]:
     """
     return {maintenance_policies.MIGRATE: [MIGRATE],
             maintenance_policies.REPLACE: [REPLACE]}.get(policy or '', [])
+
+
+def of_recovery(policy: str | None) -> list[str]:
+    """Return the wishes that a recovery of hosts is.
+
+    :param policy: one of `recovery.POLICIES`, or None for `recovery.OFF`
+    """
+    return {recovery.IN_PLACE: [RECOVER],
+            recovery.REPLACE: [RECOVER_BY_OTHERS]}.get(policy or '', [])
 
 
 def of_shrink(members: Mapping[str, int] | None) -> list[str]:

@@ -153,6 +153,10 @@ def _effect(key: str) -> str:
         return 'The host is disabled, and not drained.'
     if key.startswith(names.REACTION_PREFIX):
         return 'Nothing was done for a maintenance of the host.'
+    if key.startswith(names.RECOVERY_PREFIX):
+        return 'The host is not being recovered.'
+    if key.startswith(names.RECOVERED_PREFIX):
+        return 'It counts for no limit of recoveries.'
     if key.startswith(names.REPLACES_PREFIX):
         return 'The host counts, takes no new servers, and leaves the Pcloud.'
     if key.startswith(names.IDLE_PREFIX):
@@ -180,6 +184,7 @@ _EFFECTS = {
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.SHRINK: 'No host leaves by itself.',
+    names.HOST_RECOVERY: 'Servers stay on a host that has failed.',
     names.DESCRIPTION: 'It is shown as it is.',
     names.OWNER: 'The Pcloud belongs to no project.',
     names.QUOTA_UNITS: 'The project gets no more hosts.'}

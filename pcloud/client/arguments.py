@@ -8,6 +8,9 @@ import math
 # What becomes of the servers of a host before a maintenance of the host.
 MAINTENANCE_POLICIES = ('stay', 'migrate', 'replace')
 
+# What is done for a host that has failed.
+HOST_RECOVERIES = ('off', 'in_place', 'replace')
+
 # How the hosts of a Pcloud are filled.
 PLACEMENTS = ('default', 'pack', 'spread')
 

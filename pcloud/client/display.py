@@ -105,6 +105,7 @@ def pool(hosts: Sequence[resources.PoolHost] | None) -> str:
     return '\n'.join(
         f'{host.host} ({text(host.availability_zone)}, '
         f'{_use(host)}, {text(host.status)}, {text(host.state)}'
+        f'{", fenced" * host.fenced}'
         f'{_maintained(host.maintenance)}{_having(host.attributes)})'
         for host in hosts or ()) or '-'
 
@@ -236,7 +237,7 @@ def worst(value: Mapping[str, typing.Any] | None) -> str:
 
 
 def drain(value: Mapping[str, typing.Any] | None) -> str:
-    """Format a drain, a line for each member and each blocker."""
+    """Format a drain or recovery, a line for each member and each blocker."""
     drain = dict(value or {})
     blockers = drain.pop('blockers', None) or ()
     return '\n'.join([
@@ -277,6 +278,7 @@ PCLOUD = _PCLOUD_HEAD + (Field('tenants', 'Tenants', joined),) + (
         Field('cpu_allocation_ratio', 'CPU Allocation Ratio', ratio),
         Field('ram_allocation_ratio', 'RAM Allocation Ratio', ratio),
         Field('maintenance_policy', 'Maintenance Policy'),
+        Field('host_recovery', 'Host Recovery'),
         Field('pin_by_tenants', 'Pin By Tenants'),
         Field('placement', 'Placement'),
         Field('flavors', 'Flavors', allowed),
@@ -309,6 +311,7 @@ HOST_LIST = HOST_SHORT_LIST + _HOST_SIZE + _HOST_TAIL
 HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
     _HOST_SIZE + _HOST_TAIL + (
         Field('drain', 'Drain', drain),
+        Field('recovery', 'Recovery', drain),
         Field('maintenance', 'Maintenance', maintenance)))
 HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)

@@ -60,6 +60,7 @@ class PoolHost(Resource):
     :ivar settling: since when the host settles, or None for a host that does
         not settle
     :ivar maintenance: the announced maintenance, as in the API, or None
+    :ivar fenced: whether Nova takes the host for down, whatever it reports
     :ivar attributes: attribute -> value, of all sources; None in lists
     :ivar vcpus: physical CPUs, None while nobody knows; likewise vcpus_used,
         memory_mb (MiB) and memory_mb_used (MiB)
@@ -73,6 +74,7 @@ class PoolHost(Resource):
     pcloud: str | None = None
     settling: str | None = None
     maintenance: Mapping[str, typing.Any] | None = None
+    fenced: bool = False
     attributes: Mapping[str, str] | None = None
     status: str | None = None
     state: str | None = None
@@ -148,6 +150,8 @@ class Pcloud(Resource):
         likewise ram_allocation_ratio
     :ivar maintenance_policy: "migrate" or "replace"; None where servers stay
         on a host in maintenance
+    :ivar host_recovery: "in_place" or "replace"; None where nothing is done
+        for a host that has failed
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server
     :ivar placement: "pack", "spread" or "default"; None where the owner has
@@ -172,6 +176,7 @@ class Pcloud(Resource):
     cpu_allocation_ratio: float | None = None
     ram_allocation_ratio: float | None = None
     maintenance_policy: str | None = None
+    host_recovery: str | None = None
     pin_by_tenants: bool | None = None
     placement: str | None = None
     flavors: tuple[str, ...] | None = None
@@ -208,6 +213,8 @@ class Host(Resource):
     :ivar rack: an ordinal within the Pcloud, not the rack's own name
     :ivar drain: what is left to do where the host is being drained, as in the
         API; None for other hosts
+    :ivar recovery: what is done where the host has failed, as in the API;
+        None for other hosts
     :ivar maintenance: the announced maintenance, as in the API; None for a
         host without one
     :ivar hypervisor_hostname: None for a caller who is not an admin
@@ -230,6 +237,7 @@ class Host(Resource):
     resources: Mapping[str, Mapping[str, int]] | None = None
     traits: tuple[str, ...] | None = None
     drain: Mapping[str, typing.Any] | None = None
+    recovery: Mapping[str, typing.Any] | None = None
     maintenance: Mapping[str, typing.Any] | None = None
     hypervisor_hostname: str | None = None
 

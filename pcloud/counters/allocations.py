@@ -16,9 +16,10 @@ from pcloud.counters import counter_files
 from pcloud import exception
 
 # A host is asked for by a call, needed by a launch into a growing Pcloud, or
-# stands in for another host during a maintenance.
+# stands in for another host during a maintenance, or because that has failed.
 CALL, GROWTH, MAINTENANCE = 'call', 'growth', 'maintenance'
-CAUSES = (CALL, GROWTH, MAINTENANCE)
+RECOVERY = 'recovery'
+CAUSES = (CALL, GROWTH, MAINTENANCE, RECOVERY)
 
 # The most special error first.
 _REASONS = (

@@ -58,6 +58,7 @@ class Collector:
         taken = inventory.take(context)
         yield from gauges.of_inventory(taken)
         yield from gauges.of_drains(context)
+        yield from gauges.of_recoveries(context)
         yield from gauges.of_worker(context)
         yield from gauges.of_projects(context, self._projects)
         up: dict[str, bool] = {}

@@ -57,6 +57,18 @@ def of_drains(
                      in inventory.drains(context).items()])
 
 
+def of_recoveries(
+    context: nova_context.RequestContext,
+) -> Iterator[metrics_core.Metric]:
+    """Yield the metrics of hosts that have failed (one query)."""
+    yield gauge(
+        'pcloud_recoveries',
+        'Hosts of Pclouds that have failed and are fenced, by the state of '
+        'their recovery.',
+        ('state',), [((state,), count) for state, count
+                     in inventory.recoveries(context).items()])
+
+
 def of_worker(
     context: nova_context.RequestContext,
 ) -> Iterator[metrics_core.Metric]:

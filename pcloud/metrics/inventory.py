@@ -28,6 +28,7 @@ from pcloud.backend.changes import journal
 from pcloud import names
 from pcloud.objects import free_hosts
 from pcloud.rules.moving import draining
+from pcloud.rules.moving import recovery
 
 FREE, SETTLING, ALLOCATED = 'free', 'settling', 'allocated'
 UNAVAILABLE = 'unavailable'
@@ -169,6 +170,20 @@ def drains(context: nova_context.RequestContext) -> dict[str, int]:
         drain = draining.of(state, text)
         if drain is not None:
             found[OVERDUE if drain.is_overdue(now) else OPEN] += 1
+    return dict(found)
+
+
+def recoveries(context: nova_context.RequestContext) -> dict[str, int]:
+    """Return the number of failed hosts by the state of the recovery.
+
+    One query.
+    """
+    found = collections.Counter(dict.fromkeys(
+        (recovery.MOVING, recovery.DONE, recovery.HELD), 0))
+    for text in step_rows.every_recovery(context):
+        kept = recovery.Recovery.known(text)
+        if kept is not None:
+            found[kept.state] += 1
     return dict(found)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Drained hosts with all that keeps their servers.
+"""Hosts that are drained or have failed, with all that keeps their servers.
 
-Rule: reference-draining-blockers
+Rule: reference-draining-blockers, reference-recovery-servers
 """
 
 from collections.abc import Iterable
@@ -14,6 +14,7 @@ from nova import context as nova_context
 from pcloud import exception
 from pcloud.moving import drain_plan
 from pcloud.moving import drains
+from pcloud.moving import failed_hosts
 from pcloud.objects import host_states
 from pcloud.objects import hosts
 from pcloud.objects import looks
@@ -38,24 +39,25 @@ def complete(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     shown: Sequence[hosts.Host],
 ) -> list[hosts.Host]:
-    """Add why drains do not go on, and the servers find no place.
+    """Add why drains and recoveries do not go on.
 
-    The servers of all drained hosts of the Pcloud look for places together.
-    Nothing is read while none of the hosts is drained.
+    The servers of all drained and failed hosts of the Pcloud look for places
+    together. Nothing is read while none of the hosts is drained or recovered.
     """
     if any(_moves(host) for host in shown):
         plan = drain_plan.read(context, pcloud.id, _drained(context, pcloud))
         shown = [_with_blockers(host, plan) if _moves(host) else host
                  for host in shown]
-    if any(host.drain for host in shown):
+    if any(host.drain or host.recovery for host in shown):
         seen = looks.seen(context)
         shown = [_stuck(host, seen) for host in shown]
     return list(shown)
 
 
 def _stuck(host: hosts.Host, seen: int | None) -> hosts.Host:
-    """Add that no worker looks after the drain of a host, if so."""
-    found = host.drain and looks.blocker(host.drain, seen)
+    """Add that no worker looks after a drain or a recovery, if so."""
+    wish = host.recovery or host.drain
+    found = wish and looks.blocker(wish.since, seen)
     if host.occupied is None or not found:
         return host
     return dataclasses.replace(host, occupied=dataclasses.replace(
@@ -63,15 +65,19 @@ def _stuck(host: hosts.Host, seen: int | None) -> hosts.Host:
 
 
 def _moves(host: hosts.Host) -> bool:
-    return host.drain is not None and host.drain.move != draining.NONE
+    return host.recovery is not None or (
+        host.drain is not None and host.drain.move != draining.NONE)
 
 
 def _drained(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
 ) -> list[drain_plan.Drained]:
-    return [drain_plan.Drained(row.host, row.node, drain)
-            for row, drain in drains.drained(context, pcloud)
-            if drain.move != draining.NONE]
+    recovered = failed_hosts.recovering(context, pcloud)
+    names_ = {each.host for each in recovered}
+    return [*recovered, *(
+        drain_plan.Drained(row.host, row.node, drain)
+        for row, drain in drains.drained(context, pcloud)
+        if drain.move != draining.NONE and row.host not in names_)]
 
 
 def _with_blockers(host: hosts.Host, plan: drain_plan.DrainPlan) -> hosts.Host:

@@ -134,6 +134,7 @@ def _subjects(
     """Return the hosts for which something may be due.
 
     A host that leaves because it has stood in leaves, whatever is announced.
+    A host that has failed is recovered first.
     """
     leaving = maintenance_policies.leaving(
         maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
@@ -144,7 +145,10 @@ def _subjects(
     return [_Subject(host, node_of[host], name_of[node_of[host]],
                      seen.get(host), announced.get(host))
             for host in sorted(
-                ({*seen, *announced} & aggregate.hosts) - leaving)
+                ({*seen, *announced} & aggregate.hosts) - leaving - {
+                    host for host, text in names.recoveries(
+                        aggregate.metadata).items() if recovery.has_begun(
+                            text)})
             if node_of.get(host) in name_of]
 
 
@@ -305,7 +309,8 @@ def _find_replacement(
     """
     try:
         return stand_ins.choose(
-            context, pcloud, aggregate, subject.host, subject.name)
+            context, pcloud, aggregate, maintenance_policies.StandIn(
+                host=subject.host), subject.name)
     except stand_ins.NONE_THERE as error:
         LOG.warning('Host %(host)s of Pcloud %(pcloud)s is going to be in '
                     'maintenance, and no host replaces it: %(error)s', {

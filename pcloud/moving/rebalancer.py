@@ -38,6 +38,7 @@ from pcloud.backend import request_specs
 from pcloud.moving import asking
 from pcloud.moving import drain_plan
 from pcloud.moving import drains
+from pcloud.moving import failed_hosts
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.rules import capacity
@@ -211,7 +212,9 @@ class _Rebalance:
             raise assignments.Stop(coded.Reason('host_left'))
         targets = {world.host_of[row.target] for row in left}
         closed = {row.host for row, _ in drains.drained(
-            self._context, self._pcloud)} | (
+            self._context, self._pcloud)} | {
+            each.host for each in failed_hosts.begun(
+                self._context, self._pcloud)} | (
             targets - open_hosts.serving(
                 self._context, world.access).keys()) | (
             {row.host for row in maintenance_rows.maintenances(

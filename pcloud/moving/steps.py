@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do what is due for the hosts of a Pcloud: maintenances, drains, moves.
+"""Do what is due for a Pcloud: recoveries, maintenances, drains, moves.
 
 Workers alone do so, one at a time for a Pcloud. Nova does the moving; the
 process that begins a move does not wait for the end.
@@ -26,14 +26,17 @@ from pcloud.backend import outages
 from pcloud.moving import asking
 from pcloud.moving import drain_plan
 from pcloud.moving import drains
+from pcloud.moving import failed_hosts
 from pcloud.moving import maintenance_reactions
 from pcloud.moving import rebalancer
+from pcloud.moving import recoveries
 from pcloud.moving import shrinking
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.objects import turns
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
@@ -76,6 +79,9 @@ def _step(
     :param end: no server sets off later, by the monotonic clock
     """
     wishes = step_rows.wishes(context, pcloud.aggregate.id, pcloud.id)
+    if (names.recoveries(wishes) or names.replaced(wishes) or
+            pcloud.host_recovery != recovery.OFF):
+        recoveries.step(context, pcloud)
     # Read afterwards: a reaction without a maintenance is over for certain.
     announced = {row.host: row for row in maintenance_rows.maintenances(
         context, pcloud_id=pcloud.aggregate.id)}
@@ -108,15 +114,20 @@ def _shrink(
 def _move(
     context: nova_context.RequestContext, pcloud: pclouds.Head, end: float,
 ) -> None:
-    """Move servers of drained hosts, and then those of a rebalance.
+    """Move servers of failed and drained hosts, and then of a rebalance.
+
+    A drain of a host that has failed moves nothing.
 
     :param end: as `_step`
     """
+    begun = failed_hosts.begun(context, pcloud)
+    names_ = {each.host for each in begun}
     drained = [drain_plan.Drained(row.host, row.node, drain) for row, drain
                in drains.drained(context, pcloud)
-               if drain.move != draining.NONE]
-    if drained:
-        _move_some(context, pcloud, drained, end)
+               if drain.move != draining.NONE and row.host not in names_]
+    failed = failed_hosts.failed(context, pcloud, begun)
+    if failed or drained:
+        _move_some(context, pcloud, failed, drained, end)
     if step_rows.rebalance(context, pcloud.id):
         rebalancer.step(context, pcloud, end)
 
@@ -132,29 +143,65 @@ def confirm(context: nova_context.RequestContext) -> None:
 
 def _move_some(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
+    failed: Sequence[drain_plan.Drained],
     drained: Sequence[drain_plan.Drained], end: float,
 ) -> None:
     """Confirm the moves that have arrived, and begin the next moves.
 
     :param end: no server sets off later, by the monotonic clock
     """
-    hosts = [each.host for each in drained]
-    for server in past_moves.to_confirm(context, hosts):
-        asking.ask(server_calls.confirm, context, server)
-    for server in past_moves.lost(
-            context, hosts, timeutils.utcnow_ts() - CONF.pcloud.settle_limit):
-        asking.ask(server_calls.forget_move, context, server)
-    if all(each.drain.is_overdue(timeutils.utcnow_ts()) for each in drained):
+    _repair(context, [each.host for each in failed],
+            [each.host for each in drained])
+    if all(each.drain.is_overdue(timeutils.utcnow_ts())
+           for each in (*failed, *drained)):
         return
-    plan = drain_plan.read(context, pcloud.id, drained)
-    begun = 0
-    for each in plan.moves:
+    plan = drain_plan.read(context, pcloud.id, [*failed, *drained])
+    _set_off(context, [
+        *[each for each in plan.moves if each.has_failed][:plan.most_started],
+        *[each for each in plan.moves if not each.has_failed]],
+        plan.most, end)
+
+
+def _repair(
+    context: nova_context.RequestContext, failed: Sequence[str],
+    drained: Sequence[str],
+) -> None:
+    """Confirm moves that have arrived, and forget moves that got lost.
+
+    :param failed: service hosts, as `drained`
+    """
+    before = timeutils.utcnow_ts() - CONF.pcloud.settle_limit
+    if failed:
+        for server in past_moves.lost_evacuations(context, failed, before):
+            asking.ask(server_calls.forget_evacuation, context, server)
+    if drained:
+        for server in past_moves.to_confirm(context, drained):
+            asking.ask(server_calls.confirm, context, server)
+        for server in past_moves.lost(context, drained, before):
+            asking.ask(server_calls.forget_move, context, server)
+
+
+def _set_off(
+    context: nova_context.RequestContext, moves: Sequence[drain_plan.Move],
+    most: int, end: float,
+) -> None:
+    """Have servers started anew or moved.
+
+    :param most: how many servers of drained hosts may set off
+    :param end: no server sets off later, by the monotonic clock
+    """
+    moved = 0
+    for number, each in enumerate(moves):
         # A worker that was slow has lost its turn.
-        if begun >= plan.most or time.monotonic() > end:
+        if time.monotonic() > end or (
+                not each.has_failed and moved >= most):
             return
-        if not begun:
+        if not number:
             server_calls.check_services(context)
-        begun += asking.ask(
+        if each.has_failed:
+            asking.ask(server_calls.evacuate, context, each.server)
+            continue
+        moved += asking.ask(
             server_calls.move_live if each.is_live else
             server_calls.move_cold, context, each.server,
             each.place if each.only_there else None)

@@ -22,6 +22,7 @@ from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 
@@ -39,8 +40,8 @@ def set_state(
     :param state: 'enabled', 'disabled' or 'spare'
     :raises: `exception.HostNotFound`, `exception.HostBusy` when the host is to
         be enabled while something is due for the host, `exception.Conflict`
-        for a host that has stood in for another host, and for one that stands
-        in and is to be a spare, and as `change.run`
+        for a host that has stood in for another host or is being recovered,
+        and for one that stands in and is to be a spare, and as `change.run`
 
     Rule: reference-spares-state
     """
@@ -105,10 +106,13 @@ def _write_state(
     spare_key = names.spare_key(host.compute.host)
     idle_key = names.idle_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
+    recovery_key = names.recovery_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
         there = written.values(pcloud.aggregate.id, [
-            host_key, drain_key, spare_key, idle_key, replaces_key])
+            host_key, drain_key, spare_key, idle_key, replaces_key,
+            recovery_key])
+        _check_recovery(host, there.get(recovery_key))
         if replaces_key in there:
             _check_stand_in(written, pcloud, host, there[replaces_key])
         # Another host may have the name by now.
@@ -131,6 +135,20 @@ def _write_state(
     change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
 
 
+def _check_recovery(host: hosts.Host, kept: str | None) -> None:
+    """Refuse to change a host whose recovery has begun.
+
+    :param kept: the recovery as written, None without a recovery
+    :raises: `exception.Conflict`
+    """
+    there = recovery.Recovery.known(kept)
+    if there is not None and there.has_begun:
+        raise exception.Conflict(
+            f"Host '{host.name}' has failed, and is being recovered: it takes "
+            'no servers until it has come back. Change its state then, or '
+            'remove it when it is empty.')
+
+
 def _check_stand_in(
     written: writes.Rows, pcloud: pclouds.Head, host: hosts.Host, kept: str,
 ) -> None:
@@ -146,13 +164,12 @@ def _check_stand_in(
         replacements.keep(
             written, pcloud.aggregate.id, host.compute.host, other)
         return
-    stands_in = other is not None and not other.over and written.holds(
-        pcloud.aggregate.id, other.host)
+    stands_in = other is not None and not other.over and (
+        other.stays or written.holds(pcloud.aggregate.id, other.host))
     if stands_in and host.is_spare:
         raise exception.Conflict(
-            f"Host '{host.name}' stands in for another host during a "
-            'maintenance, has no units, and leaves the Pcloud afterwards: it '
-            'cannot be a spare. To have a spare, add a host.')
+            f"Host '{host.name}' stands in for another host and has no units: "
+            'it cannot be a spare. To have a spare, add a host.')
     if not stands_in and not draining.lets_go(host.drain):
         raise exception.Conflict(
             f"Host '{host.name}' has stood in for another host during a "

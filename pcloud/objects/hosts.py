@@ -31,10 +31,12 @@ from pcloud.objects import notifications
 from pcloud.objects import pclouds
 from pcloud.objects.placing import host_attributes
 from pcloud.objects import reconcile
+from pcloud.objects import replacements
 from pcloud.rules import host_resources as kinds
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery as recovery_rules
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
 from pcloud.rules.placing import attributes as attribute_rules
@@ -58,8 +60,8 @@ class Host:
         text in place of the state
     :ivar instances: uuids of the servers on the host, None while unknown
     :ivar drain: the drain of a drained host, which is disabled
-    :ivar occupied: what is on a drained host; None while unknown, and for a
-        host that is not drained
+    :ivar occupied: what is on a host that is drained or has failed; None while
+        unknown, and for any other host
     :ivar planned_reboot: the time of the next reboot by the host's
         attributes, None while unknown
     :ivar maintenance: the announced maintenance, None without one
@@ -73,8 +75,11 @@ class Host:
     :ivar is_spare: whether the owner keeps the host as a spare; it is
         disabled then, but for a spare that is about to stand in
     :ivar resources: what the host has by Placement, None while unknown
-    :ivar replaces: the service host for which the host is to stand in; None
-        for a host of its own, and for a host that is in the Pcloud already
+    :ivar replaces: for which host the host is to stand in; None for a host of
+        its own, and for a host that is in the Pcloud already
+    :ivar recovery: what is done because the host has failed, None for nothing
+    :ivar recovered_by: the owner's name for the host that has joined for the
+        recovery, None without one
     """
 
     name: str
@@ -92,9 +97,11 @@ class Host:
     maintenance: maintenance_windows.Maintenance | None = None
     reaction: maintenance_policies.Reaction | None = None
     replacement: str | None = None
-    replaces: str | None = None
+    replaces: maintenance_policies.StandIn | None = None
     is_spare: bool = False
     resources: kinds.Resources | None = None
+    recovery: recovery_rules.Recovery | None = None
+    recovered_by: str | None = None
 
     @property
     def next_reboot(self) -> datetime.datetime | None:
@@ -149,6 +156,10 @@ def index(
              is_spare=spares.is_spare(
                  states[node], spared.get(compute.host)),
              maintenance=announced.get(compute.host),
+             recovery=recovery_rules.Recovery.known(names.recoveries(
+                 aggregate.metadata).get(compute.host)),
+             recovered_by=names_of_hosts.get(replacements.standing_in(
+                 aggregate, compute.host) or ''),
              **_of_pool(pools.get(compute.host)),
              **_of_place(attributes.get(compute.host, {}), racks),
              instances=_instances(compute.host, instances, silent)),
@@ -196,9 +207,13 @@ def _with_reaction(
 def with_occupants(
     context: nova_context.RequestContext, hosts: Sequence[Host],
 ) -> list[Host]:
-    """Add what is on drained hosts (a query, and two queries a cell)."""
+    """Add what is on hosts that are drained, or have failed.
+
+    A query, and two queries a cell.
+    """
     found = blockers.find(context, [
-        host.compute.host for host in hosts if host.drain is not None])
+        host.compute.host for host in hosts
+        if host.drain is not None or host.recovery is not None])
     return [dataclasses.replace(host, occupied=found[host.compute.host])
             if host.compute.host in found else host for host in hosts]
 
@@ -312,6 +327,7 @@ def show(
         state=access.state(found.state),
         drain=draining.of(found.state, found.drain),
         is_spare=spares.is_spare(found.state, found.spare),
+        **_own_recovery(context, pcloud, found),
         maintenance=_maintenances(maintenance_rows.maintenances(
             context, hosts=[found.host])).get(found.host),
         **_of_pool(_pools(context, [found.host]).get(found.host)),
@@ -319,6 +335,18 @@ def show(
         instances=_instances(found.host, instances, silent))
     return with_occupants(
         context, [_with_own_reaction(context, pcloud, shown)])[0]
+
+
+def _own_recovery(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    found: pcloud_rows.HostRows,
+) -> dict:
+    """Return the recovery of a host; one query for a host that has failed."""
+    kept = recovery_rules.Recovery.known(found.recovery)
+    if kept is None:
+        return {}
+    return {'recovery': kept, 'recovered_by': pcloud_rows.name_of_stand_in(
+        context, pcloud.aggregate.id, found.host)}
 
 
 def _with_own_reaction(

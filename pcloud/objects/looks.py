@@ -14,7 +14,6 @@ from pcloud.backend.changes import journal
 from pcloud.objects import blockers
 from pcloud.rules import looks
 from pcloud.rules.moving import blockers as blocker_rules
-from pcloud.rules.moving import draining
 
 
 def seen(context: nova_context.RequestContext) -> int | None:
@@ -38,10 +37,11 @@ def note(context: nova_context.RequestContext) -> None:
 
 
 def blocker(
-    drain: draining.Drain, seen: int | None,
+    begun: int, seen: int | None,
 ) -> blockers.Blocker | None:
-    """Return what keeps a drain from going on while no worker looks.
+    """Return what keeps a drain or recovery from going on without a worker.
 
+    :param begun: since when, in seconds since the epoch
     :param seen: when a worker has looked, as `seen` returns it
     :returns: None while a worker looks
 
@@ -49,7 +49,7 @@ def blocker(
     """
     if looks.is_recent(seen, timeutils.utcnow_ts()):
         return None
-    since = max(drain.since, seen or 0)
+    since = max(begun, seen or 0)
     return blockers.Blocker(
         None, *blocker_rules.without_worker(seen),
         datetime.datetime.fromtimestamp(since, datetime.timezone.utc))

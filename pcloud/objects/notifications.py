@@ -48,8 +48,9 @@ class PcloudHostPayload(_Payload):
     """The payload of ``pcloud.host.add``, ``.update`` and ``.remove``.
 
     `name` is the owner's name for the host, `units` the units of the host.
-    `reason` is 'growth' where a launch has added the host, 'maintenance' where
-    the host stands in for another, and None where a user has added it.
+    `reason` is 'growth' where a launch has added the host, 'maintenance' or
+    'recovery' where the host stands in for another, and None where a user has
+    added it.
     """
 
     # 1.1: reason
@@ -87,6 +88,29 @@ class PcloudHostMaintenancePayload(_Payload):
         'begin': fields.IntegerField(),
         'end': fields.IntegerField(nullable=True),
         'reason': fields.StringField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
+class PcloudHostRecoveryPayload(_Payload):
+    """The payload of ``pcloud.host.recovery``.
+
+    `name` is the owner's name for the host, `replacement` the owner's name for
+    the host that has joined. `state` is 'moving', 'done' or 'held', or
+    'returned' when the host has come back. `since` is when the recovery began
+    or was held, in seconds since the epoch.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(nullable=True),
+        'availability_zone': fields.StringField(),
+        'state': fields.StringField(),
+        'since': fields.IntegerField(),
+        'replacement': fields.StringField(nullable=True),
     }
 
 
@@ -162,6 +186,28 @@ def maintenance(
 ) -> None:
     """Tell that a maintenance was announced, changed or withdrawn."""
     _emit(context, 'pcloud.host.maintenance', PcloudHostMaintenancePayload(
+        **dataclasses.asdict(event)))
+
+
+@dataclasses.dataclass(frozen=True)
+class RecoveryEvent:
+    """The recovery of a host; the fields are the fields of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    host_flavor: str | None
+    availability_zone: str
+    state: str
+    since: int
+    replacement: str | None
+
+
+def recovery(
+    context: nova_context.RequestContext, event: RecoveryEvent,
+) -> None:
+    """Tell that a recovery has begun, is done, is held or is over."""
+    _emit(context, 'pcloud.host.recovery', PcloudHostRecoveryPayload(
         **dataclasses.asdict(event)))
 
 

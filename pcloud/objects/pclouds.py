@@ -34,6 +34,7 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 from pcloud.rules.moving import shrinking
 from pcloud.rules.placing import filling
 from pcloud.rules.placing import house_rules
@@ -42,9 +43,13 @@ from pcloud.rules.placing import house_rules
 _KEYS = {'name': names.NAME, 'cpu_allocation_ratio': names.CPU_RATIO,
          'ram_allocation_ratio': names.RAM_RATIO,
          'maintenance_policy': names.MAINTENANCE_POLICY,
+         'host_recovery': names.HOST_RECOVERY,
          'pin_by_tenants': names.PIN_BY_TENANTS,
          'placement': names.FILLING, 'shrink': names.SHRINK}
 _LISTS = {'flavors': names.FLAVORS_PREFIX, 'images': names.IMAGES_PREFIX}
+# What is written as no key.
+_UNSET = (('maintenance_policy', maintenance_policies.STAY),
+          ('host_recovery', recovery.OFF))
 _FLAGS = {house_rules.ON: True, house_rules.OFF: False}
 
 
@@ -56,6 +61,7 @@ class Head:
 
     :ivar tenants: ids of the projects that may start servers in the Pcloud
     :ivar maintenance_policy: one of `maintenance_policies.POLICIES`
+    :ivar host_recovery: one of `recovery.POLICIES`
     :ivar placement: one of `filling.CHOICES`; None where the owner has not
         chosen, as `filling.DEFAULT`
     :ivar flavors: the ids of the flavors that the Pcloud takes, None for all;
@@ -71,6 +77,7 @@ class Head:
     owner: str
     tenants: frozenset[str]
     maintenance_policy: str
+    host_recovery: str
     pin_by_tenants: bool | None
     placement: str | None
     flavors: frozenset[str] | None
@@ -265,9 +272,9 @@ def update(
     ratios, the host takes no server.
 
     :param changes: new values of 'name', 'cpu_allocation_ratio',
-        'ram_allocation_ratio', 'maintenance_policy', 'pin_by_tenants',
-        'placement', 'flavors', 'images' and 'shrink'; None unsets a ratio, the
-        policy, a list or 'shrink'
+        'ram_allocation_ratio', 'maintenance_policy', 'host_recovery',
+        'pin_by_tenants', 'placement', 'flavors', 'images' and 'shrink'; None
+        unsets a ratio, a policy, a list or 'shrink'
     :raises: `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
         and as `change.run`
     """
@@ -332,8 +339,7 @@ def _write_lists(
 
 def _written(name: str, value: typing.Any) -> str | None:
     """Return the metadata value of a member, None for no value."""
-    if value is None or (name, value) == (
-            'maintenance_policy', maintenance_policies.STAY):
+    if value is None or (name, value) in _UNSET:
         return None
     if name == 'shrink':
         return shrinking.wish(value).text()
@@ -391,12 +397,11 @@ def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
     A host that stands in for another host of the Pcloud does not count, unless
     it is a spare.
     """
-    stand_ins = maintenance_policies.stand_ins(
-        names.replaced(aggregate.metadata))
-    leaving = maintenance_policies.leaving(stand_ins, aggregate.hosts)
-    return aggregate.hosts - ({
-        host for host, other in stand_ins.items()
-        if other is not None and not other.spare} - leaving)
+    standing_in = maintenance_policies.standing_in(
+        maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
+        aggregate.hosts)
+    return aggregate.hosts - {
+        host for host, other in standing_in.items() if not other.spare}
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
@@ -406,6 +411,8 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
             'tenants': names.tenants(metadata),
             'maintenance_policy': maintenance_policies.policy(
                 metadata.get(names.MAINTENANCE_POLICY)),
+            'host_recovery': recovery.policy(
+                metadata.get(names.HOST_RECOVERY)),
             'pin_by_tenants': _FLAGS.get(
                 metadata.get(names.PIN_BY_TENANTS, '')),
             'placement': filling.known(metadata.get(names.FILLING)),

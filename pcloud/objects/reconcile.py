@@ -53,7 +53,8 @@ LOG = logging.getLogger(__name__)
 _ROUNDS = 10
 
 # Why a host was added, where the owner has not asked for the host.
-_REASONS = {due.GROWN: 'growth', due.REPLACING: 'maintenance'}
+_REASONS = {due.GROWN: 'growth', due.REPLACING: 'maintenance',
+            due.RECOVERING: 'recovery'}
 
 # Seconds after which a silent part of the cloud ends the work on further
 # hosts.

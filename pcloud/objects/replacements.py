@@ -2,6 +2,9 @@
 
 """Hosts that stand in for other hosts of a Pcloud, and the end of that.
 
+A host that has joined for the recovery of another host stays when the other
+host leaves; a host that has joined for a maintenance leaves.
+
 The change that ends a maintenance, for whatever reason, also writes that the
 host which has joined for the maintenance has to leave. So nobody has to come
 by before the host counts and takes no new servers.
@@ -22,6 +25,7 @@ from pcloud.backend.changes import writes
 from pcloud import names
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
 
 
@@ -115,6 +119,52 @@ def keep(
     written.drop(aggregate_id, [names.replaces_key(host)])
 
 
+def standing_in(aggregate: rows.Aggregate, host: str) -> str | None:
+    """Return the service host that has joined for the recovery of a host.
+
+    :param host: the service host that has failed
+    :returns: None for no host
+    """
+    there = maintenance_policies.standing_in(
+        maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
+        aggregate.hosts)
+    return next((each for each, other in sorted(there.items())
+                 if other.host == host and other.stays), None)
+
+
+def take_over(
+    written: writes.Rows, aggregate_id: int, host: str,
+) -> None:
+    """Write that who stands in for a host that has failed takes its place.
+
+    The host counts from then on as any other host, and a spare is no spare.
+
+    :param aggregate_id: the id of the Pcloud's aggregate in the database
+    :param host: the service host, which leaves
+    """
+    members = written.members(aggregate_id)
+    there = maintenance_policies.stand_ins(names.replaced(
+        written.kept(names.REPLACES_PREFIX)))
+    written.unmark([
+        names.replaces_key(each) for each, other in there.items()
+        if each in members and other is not None and other.host == host and
+        other.stays and not other.over])
+
+
+def taken_over(aggregate: rows.Aggregate) -> list[str]:
+    """Return the failed hosts of a Pcloud that left without `take_over`.
+
+    Nova takes a host out when the compute service of the host is deleted.
+
+    :returns: service hosts, whose place others have taken already
+    """
+    return sorted({
+        other.host for host, other in maintenance_policies.stand_ins(
+            names.replaced(aggregate.metadata)).items()
+        if host in aggregate.hosts and other is not None and other.stays and
+        not other.over and other.host not in aggregate.hosts})
+
+
 def left_behind(aggregate: rows.Aggregate) -> list[str]:
     """Return the hosts of a Pcloud that nothing has leave, and that should.
 
@@ -131,6 +181,9 @@ def left_behind(aggregate: rows.Aggregate) -> list[str]:
     nobody inside   any                 yes                no
     ==============  ==================  =================  ===========
 
+    A host that stays stands in as long as there is a recovery instead of a
+    reaction, and is not left behind when the other host has gone.
+
     :returns: service hosts
     """
     metadata = aggregate.metadata
@@ -140,6 +193,7 @@ def left_behind(aggregate: rows.Aggregate) -> list[str]:
             if host in aggregate.hosts and not (
                 draining.lets_go(_drain_of(metadata, host))
                 if host in leaving or stand_in is None else
+                _stays(aggregate, stand_in) if stand_in.stays else
                 _is_wanted(metadata, host, stand_in.host))]
 
 
@@ -149,6 +203,15 @@ def _drain_of(
     node = names.nodes(metadata).get(host, '')
     return draining.of(names.states(metadata).get(node),
                        names.drains(metadata).get(host))
+
+
+def _stays(
+    aggregate: rows.Aggregate, stand_in: maintenance_policies.StandIn,
+) -> bool:
+    """Whether the other host is gone, or is being recovered."""
+    return (stand_in.host not in aggregate.hosts or
+            recovery.Recovery.known(names.recoveries(
+                aggregate.metadata).get(stand_in.host)) is not None)
 
 
 def _is_wanted(metadata: Mapping[str, str], host: str, other: str) -> bool:

@@ -251,6 +251,14 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         'replace the host; its servers are moved to the other hosts of the '
         'Pcloud, as far as there is room.',
 
+    # Why a server stays on a host that has failed.
+    'local_disk':
+        'a disk of it is on the host that has failed, and would be made anew '
+        'from its image, without its data; bring the host back, or delete it',
+    'nova_evacuates_none':
+        'Nova starts no server with {what} on another host; bring its host '
+        'back, or delete it',
+
     # Why no plan moves a server, or takes it again.
     'drained': 'its host is drained, which moves it or not',
     'its_host_down': 'its host is down',

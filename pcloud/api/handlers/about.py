@@ -24,6 +24,7 @@ EXTENSIONS = (
     'maintenance',
     'pcloud-details',
     'rebalance',
+    'recovery',
     'rehearsal',
     'room',
     'servers',

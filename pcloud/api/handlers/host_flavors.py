@@ -7,6 +7,8 @@ from oslo_config import cfg
 from pcloud.api import call as api_call
 from pcloud.api.policies import host_flavors as policies
 from pcloud.api.views import host_flavors as views
+from pcloud import exception
+from pcloud.moving import fences
 from pcloud.moving import maintenance
 from pcloud.objects.changing_hands import pool_hosts
 from pcloud.objects import free_hosts
@@ -86,7 +88,26 @@ def add_host(call: api_call.Call) -> dict:
     return {'hosts': added} if 'hosts' in call.body else {'host': added[0]}
 
 
-def maintain_host(call: api_call.Call) -> dict:
+def update_host(call: api_call.Call) -> dict:
+    """Announce or withdraw a maintenance of a host, or fence the host.
+
+    :raises: `exception.PolicyForbids`, and as `maintenance_windows.read`
+    """
+    if 'fenced' in call.body:
+        _check(call, policies.FENCE_HOST)
+        return {'host': views.host(fences.put(
+            call.context, call.parameters['id'], call.parameters['host'],
+            call.body['fenced']))}
+    _check(call, policies.MAINTAIN_HOST)
+    return _maintain_host(call)
+
+
+def _check(call: api_call.Call, rule: str) -> None:
+    if not call.can(rule):
+        raise exception.PolicyForbids(rule=rule)
+
+
+def _maintain_host(call: api_call.Call) -> dict:
     """Announce or withdraw the maintenance of a host of a host flavor.
 
     :raises: `exception.InvalidValue`

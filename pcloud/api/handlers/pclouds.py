@@ -97,12 +97,14 @@ def create(call: api_call.Call) -> api_call.Answer | dict:
 def update(call: api_call.Call) -> dict:
     """Change the name, the ratios or the rules of a Pcloud.
 
-    :raises: `exception.PolicyForbids` for a maintenance policy, or a wish that
-        empty hosts leave, that does what the caller may not do
+    :raises: `exception.PolicyForbids` for a maintenance policy, a recovery of
+        hosts, or a wish that empty hosts leave, that does what the caller may
+        not do
     """
     pcloud = api_call.own_pcloud(call)
     wishes.check(call, pcloud.owner, [
         *wishes.of_policy(call.body.get('maintenance_policy')),
+        *wishes.of_recovery(call.body.get('host_recovery')),
         *wishes.of_shrink(call.body.get('shrink'))])
     return {'pcloud': views.detail(
         pclouds.update(call.context, pcloud, call.body))}

@@ -15,6 +15,7 @@ UPDATE = ROOT + 'update'
 DELETE = ROOT + 'delete'
 ADD_HOST = ROOT + 'hosts:add'
 MAINTAIN_HOST = ROOT + 'hosts:maintenance'
+FENCE_HOST = ROOT + 'hosts:fence'
 REMOVE_HOST = ROOT + 'hosts:remove'
 
 _COLLECTION = '/os-host-flavors'
@@ -25,8 +26,12 @@ rules = [
         INDEX, base.ANY, 'List host flavors.',
         [{'path': _COLLECTION, 'method': 'GET'}], scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
-        SHOW, base.ANY, 'Show a host flavor.',
-        [{'path': _ITEM, 'method': 'GET'}], scope_types=base.SCOPES),
+        SHOW, base.ANY,
+        'Show a host flavor. Whoever changes a host of a host flavor needs '
+        'this rule, and the rule of what is changed.',
+        [{'path': _ITEM, 'method': 'GET'},
+         {'path': _ITEM + '/hosts/{host}', 'method': 'PUT'}],
+        scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(
         DETAIL, base.ADMIN, 'See the real hosts of a host flavor.',
         [{'path': _COLLECTION, 'method': 'GET'},
@@ -47,6 +52,12 @@ rules = [
     policy.DocumentedRuleDefault(
         MAINTAIN_HOST, base.ADMIN,
         'Announce or withdraw the maintenance of a host of a host flavor.',
+        [{'path': _ITEM + '/hosts/{host}', 'method': 'PUT'}],
+        scope_types=base.SCOPES),
+    policy.DocumentedRuleDefault(
+        FENCE_HOST, base.ADMIN,
+        'Say whether a host of a host flavor is fenced, so that its servers '
+        'may be started on other hosts.',
         [{'path': _ITEM + '/hosts/{host}', 'method': 'PUT'}],
         scope_types=base.SCOPES),
     policy.DocumentedRuleDefault(

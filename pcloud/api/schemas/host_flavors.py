@@ -39,13 +39,23 @@ add_host = {
     'maxProperties': 1,
     'additionalProperties': False}
 
-maintain_host = types.body(
-    'host',
-    {'maintenance': {
-        'type': ['object', 'null'],
-        'properties': {'from': types.moment,
-                       'until': {**types.moment, 'type': ['string', 'null']},
-                       'reason': types.maintenance_reason},
-        'required': ['from', 'reason'],
+_maintenance = {
+    'type': ['object', 'null'],
+    'properties': {'from': types.moment,
+                   'until': {**types.moment, 'type': ['string', 'null']},
+                   'reason': types.maintenance_reason},
+    'required': ['from', 'reason'],
+    'additionalProperties': False}
+
+# Each is a change of its own, so that none is made when the other fails.
+update_host = {
+    'type': 'object',
+    'properties': {'host': {
+        'type': 'object',
+        'properties': {'maintenance': _maintenance,
+                       'fenced': {'type': 'boolean'}},
+        'minProperties': 1,
+        'maxProperties': 1,
         'additionalProperties': False}},
-    required=['maintenance'])
+    'required': ['host'],
+    'additionalProperties': False}

@@ -20,6 +20,7 @@ update = types.body(
      'cpu_allocation_ratio': types.ratio,
      'ram_allocation_ratio': types.ratio,
      'maintenance_policy': types.maintenance_policy,
+     'host_recovery': types.host_recovery,
      'pin_by_tenants': {'type': 'boolean'},
      'placement': {'enum': [*filling.CHOICES]},
      'flavors': types.ids(types.flavor_id),

@@ -10,6 +10,7 @@ sentence "it has to be"; the error of a wrong value shows the description.
 from pcloud.rules import forms
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery
 from pcloud.rules.moving import shrinking
 from pcloud.rules.placing import house_rules
 from pcloud.rules import ratios
@@ -145,6 +146,10 @@ def ids(one: dict) -> dict:
 maintenance_policy = {
     'enum': [*maintenance_policies.POLICIES, None],
     'description': f'one of {", ".join(maintenance_policies.POLICIES)}'}
+
+host_recovery = {
+    'enum': [*recovery.POLICIES, None],
+    'description': f'one of {", ".join(recovery.POLICIES)}'}
 
 ratio = {'type': ['number', 'null'], 'exclusiveMinimum': 0,
          'maximum': ratios.MOST}

@@ -55,7 +55,7 @@ def host(pool_host: host_flavors.PoolHost) -> dict:
 
     The sizes are None while the host's cell does not answer, and for a host
     without exactly one compute node. Only a host with an announced maintenance
-    has a member 'maintenance'.
+    has a member 'maintenance', and only a host that is fenced has 'fenced'.
     """
     compute = pool_host.compute
     node = _node(compute)
@@ -70,6 +70,8 @@ def host(pool_host: host_flavors.PoolHost) -> dict:
                    'vcpus_used': node.vcpus_used,
                    'memory_mb': node.memory_mb,
                    'memory_mb_used': node.memory_mb_used}
+    if compute.fenced:
+        shown['fenced'] = True
     if pool_host.maintenance is not None:
         shown['maintenance'] = maintenance.show(pool_host.maintenance)
     return shown

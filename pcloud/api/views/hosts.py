@@ -11,14 +11,16 @@ from pcloud.api.views import times
 from pcloud.objects import hosts
 from pcloud.rules import coded
 from pcloud.rules.moving import draining
+from pcloud.rules.moving import recovery
 
 
 def show(host: hosts.Host) -> dict:
     """Return a host for the owner, without the host's real name.
 
     The sizes and the servers are None while the host's cell does not answer.
-    Only a host that is drained has a member 'drain', and only a host with an
-    announced maintenance has a member 'maintenance'.
+    Only a host that is drained has a member 'drain', only a host that has
+    failed a member 'recovery', and only a host with an announced maintenance
+    a member 'maintenance'.
     """
     node = host.node
     shown: dict = {'name': host.name,
@@ -36,6 +38,8 @@ def show(host: hosts.Host) -> dict:
                    'rack': host.rack}
     if host.drain is not None:
         shown['drain'] = _drain(host, host.drain)
+    if host.recovery is not None:
+        shown['recovery'] = _recovery(host, host.recovery)
     if host.maintenance is not None:
         shown['maintenance'] = {
             **maintenance.show(host.maintenance), **_reaction(host)}
@@ -78,7 +82,19 @@ def _drain(host: hosts.Host, drain: draining.Drain) -> dict:
             'deadline': times.shown_seconds(drain.deadline),
             'move': drain.move,
             'release': drain.release,
-            'remaining': (None if host.occupied is None
+            **_occupied(host)}
+
+
+def _recovery(host: hosts.Host, kept: recovery.Recovery) -> dict:
+    joined = {} if host.recovered_by is None else {
+        'replacement': host.recovered_by}
+    return {'state': kept.state, 'since': times.shown_seconds(kept.since),
+            **joined, **_occupied(host)}
+
+
+def _occupied(host: hosts.Host) -> dict:
+    """Return what is left on a host, and why; null while unknown."""
+    return {'remaining': (None if host.occupied is None
                           else list(host.occupied.servers)),
             'blockers': (None if host.occupied is None
                          else blockers.show(host.occupied.blockers))}

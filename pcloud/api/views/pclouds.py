@@ -6,6 +6,7 @@ import dataclasses
 
 from pcloud.objects import pclouds
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 
 
 def summary(pcloud: pclouds.Pcloud) -> dict:
@@ -17,7 +18,8 @@ def detail(pcloud: pclouds.Pcloud) -> dict:
     """Return what the owner and administrators see of a Pcloud.
 
     A Pcloud whose servers stay during maintenances has no member
-    'maintenance_policy', and a rule that the owner has never set is no member.
+    'maintenance_policy', a Pcloud that recovers no hosts has no member
+    'host_recovery', and a rule that the owner has never set is no member.
     """
     return {**summary(pcloud), **_policy(pcloud), **_rules(pcloud),
             'tenants': sorted(pcloud.tenants),
@@ -28,9 +30,12 @@ def detail(pcloud: pclouds.Pcloud) -> dict:
 
 
 def _policy(pcloud: pclouds.Pcloud) -> dict:
-    if pcloud.maintenance_policy == maintenance_policies.STAY:
-        return {}
-    return {'maintenance_policy': pcloud.maintenance_policy}
+    policies = {}
+    if pcloud.maintenance_policy != maintenance_policies.STAY:
+        policies['maintenance_policy'] = pcloud.maintenance_policy
+    if pcloud.host_recovery != recovery.OFF:
+        policies['host_recovery'] = pcloud.host_recovery
+    return policies
 
 
 def _rules(pcloud: pclouds.Pcloud) -> dict:

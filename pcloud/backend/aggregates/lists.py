@@ -31,8 +31,8 @@ def _ends(prefix: str) -> tuple[str, str]:
 
 # What is shown of each Pcloud, besides the tenants.
 _SHOWN = (names.TYPE, names.ID, names.NAME, names.OWNER,
-          names.MAINTENANCE_POLICY, names.PIN_BY_TENANTS, names.FILLING,
-          names.SHRINK, *readings.RATIOS)
+          names.MAINTENANCE_POLICY, names.HOST_RECOVERY,
+          names.PIN_BY_TENANTS, names.FILLING, names.SHRINK, *readings.RATIOS)
 _SHOWN_PREFIXES = tuple(map(_ends, (
     names.FLAVORS_PREFIX, names.IMAGES_PREFIX)))
 

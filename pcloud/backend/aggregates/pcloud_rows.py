@@ -24,6 +24,9 @@ from pcloud.rules import units as unit_rules
 
 _OWNER = orm.aliased(models.AggregateMetadata)
 
+_STAND_INS = (maintenance_policies.STANDS_IN,
+              maintenance_policies.STANDS_IN_AND_STAYS)
+
 # The parameters of statements that are made once.
 _NAME, _PROJECT, _TENANT_KEY = 'name', 'project', 'tenant_key'
 
@@ -150,6 +153,7 @@ class HostRows:
     :ivar state: as written
     :ivar drain: as written, None for a host without a drain
     :ivar spare: as written, None for a host that is no spare
+    :ivar recovery: as written, None for a host without a recovery
     """
 
     name: str
@@ -157,7 +161,8 @@ class HostRows:
     host: str
     state: str
     drain: str | None
-    spare: str | None = None
+    spare: str | None
+    recovery: str | None
 
 
 def host_rows(
@@ -191,12 +196,12 @@ def _spelled(
 def _host_rows(
     context: nova_context.RequestContext, aggregate_id: int, host_key: str,
 ) -> HostRows | None:
-    named, state, placed, drain, spare = (
+    named, state, placed, drain, spare, recovery = (
         orm.aliased(models.AggregateMetadata) for _ in range(5))
     member = models.AggregateHost
     statement = sa.select(
         named.key, named.value, member.host, state.value, drain.value,
-        spare.value,
+        spare.value, recovery.value,
     ).select_from(named).join(
         state, sa.and_(
             state.aggregate_id == named.aggregate_id,
@@ -211,6 +216,9 @@ def _host_rows(
         drain, kept_rows.is_kept(drain, names.DRAIN_PREFIX, member.host),
     ).outerjoin(
         spare, kept_rows.is_kept(spare, names.SPARE_PREFIX, member.host),
+    ).outerjoin(
+        recovery,
+        kept_rows.is_kept(recovery, names.RECOVERY_PREFIX, member.host),
     ).where(named.aggregate_id == aggregate_id, named.key == host_key)
     with api_db.context_manager.reader.using(context) as session:
         found = session.execute(statement).first()
@@ -231,6 +239,37 @@ def name_of(
             named.key.startswith(names.HOST_PREFIX, autoescape=True),
             kept_rows.is_kept(placed, names.NODE_PREFIX, sa.literal(host)),
             named.value == placed.value))
+    return None if key is None else key.removeprefix(names.HOST_PREFIX)
+
+
+def name_of_stand_in(
+    context: nova_context.RequestContext, aggregate_id: int, host: str,
+) -> str | None:
+    """Return the owner's name for who has joined for the recovery of a host.
+
+    One query.
+
+    :param host: the service host that has failed
+    :returns: None for no host
+    """
+    named, placed, replaces = (
+        orm.aliased(models.AggregateMetadata) for _ in range(3))
+    member = models.AggregateHost
+    texts = [maintenance_policies.StandIn(
+        spare=spare, stays=True, host=host).text()
+        for spare in (False, True)]
+    with api_db.context_manager.reader.using(context) as session:
+        key = session.scalar(sa.select(named.key).select_from(member).join(
+            replaces, sa.and_(kept_rows.is_kept(
+                replaces, names.REPLACES_PREFIX, member.host),
+                replaces.value.in_(texts)),
+        ).join(
+            placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
+        ).join(named, sa.and_(
+            named.aggregate_id == member.aggregate_id,
+            named.key.startswith(names.HOST_PREFIX, autoescape=True),
+            named.value == placed.value),
+        ).where(member.aggregate_id == aggregate_id))
     return None if key is None else key.removeprefix(names.HOST_PREFIX)
 
 
@@ -340,10 +379,12 @@ def _hosts_by_aggregate(owner: sa.ColumnElement[bool]) -> sa.Select:
     ).outerjoin(
         replaced, sa.and_(
             replaced.aggregate_id == member.aggregate_id,
-            replaces.value.startswith(
-                maintenance_policies.STANDS_IN, autoescape=True),
-            replaced.host == sa.func.substr(
-                replaces.value, len(maintenance_policies.STANDS_IN) + 1)),
+            sa.or_(*(replaces.value.startswith(begin, autoescape=True)
+                     for begin in _STAND_INS)),
+            replaced.host == sa.case(*(
+                (replaces.value.startswith(begin, autoescape=True),
+                 sa.func.substr(replaces.value, len(begin) + 1))
+                for begin in _STAND_INS))),
     ).join(
         joined, joined.host == member.host,
     ).where(

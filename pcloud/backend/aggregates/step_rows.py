@@ -14,11 +14,12 @@ from sqlalchemy import orm
 
 from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
+from pcloud.backend.aggregates import rows
 from pcloud import names
 
 # Of which hosts something may be due.
 _WISHES = (names.DRAIN_PREFIX, names.REACTION_PREFIX, names.REPLACES_PREFIX,
-           names.IDLE_PREFIX)
+           names.IDLE_PREFIX, names.RECOVERY_PREFIX)
 
 
 def draining(
@@ -28,12 +29,33 @@ def draining(
 
     One query. The drains are as written, right or not.
     """
-    named, state, placed, drain = (
-        orm.aliased(models.AggregateMetadata) for _ in range(4))
+    return _host_rows(context, aggregate_id, names.DRAIN_PREFIX)
+
+
+def recovering(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> list[pcloud_rows.HostRows]:
+    """Return the hosts of a Pcloud with a recovery, as `draining`."""
+    return _host_rows(context, aggregate_id, names.RECOVERY_PREFIX)
+
+
+def _host_rows(
+    context: nova_context.RequestContext, aggregate_id: int, prefix: str,
+) -> list[pcloud_rows.HostRows]:
+    """Return the hosts of a Pcloud of which the journal keeps something.
+
+    :param prefix: of what is kept
+    """
+    named, state, placed, drain, kept = (
+        orm.aliased(models.AggregateMetadata) for _ in range(5))
     member = models.AggregateHost
+    recovery = kept_rows.value_of(names.RECOVERY_PREFIX, member.host)
     statement = sa.select(
         named.key, placed.value, member.host, state.value, drain.value,
+        recovery,
     ).select_from(member).join(
+        kept, kept_rows.is_kept(kept, prefix, member.host),
+    ).outerjoin(
         drain, kept_rows.is_kept(drain, names.DRAIN_PREFIX, member.host),
     ).join(
         placed, kept_rows.is_kept(placed, names.NODE_PREFIX, member.host),
@@ -67,11 +89,11 @@ def _is_state(
 def wishes(
     context: nova_context.RequestContext, aggregate_id: int, pcloud_id: str,
 ) -> dict[str, str]:
-    """Return the rows of drains, maintenances and rebalances of a Pcloud.
+    """Return the rows of what is done for the hosts of a Pcloud.
 
-    That is of reactions to maintenances, of hosts that have joined for one,
-    and of hosts that are seen empty. One query. The values are as written,
-    right or not.
+    That is of drains, reactions to maintenances, recoveries, hosts that stand
+    in for another host or are seen empty, and rebalances. One query. The
+    values are as written, right or not.
     """
     with api_db.context_manager.reader.using(context) as session:
         return {key: value for _, key, value in session.execute(sa.union_all(
@@ -98,8 +120,11 @@ class Wished:
 
     :ivar owner: the project
     :ivar policy: the maintenance policy as written, None without one
+    :ivar recovery: what is done for hosts that have failed, as written; None
+        without a wish
     :ivar kept: ``key of the journal -> value`` of the hosts: drains,
-        reactions, hosts that stand in, maintenances, and hosts seen empty
+        reactions, recoveries, hosts that stand in, maintenances, and hosts
+        seen empty
     :ivar is_rebalanced: whether servers are to be moved for a rebalance
     :ivar shrink: when empty hosts leave, as written; None for never
     :ivar states: ``service host -> state`` of all hosts, as written, where
@@ -108,6 +133,7 @@ class Wished:
 
     owner: str
     policy: str | None
+    recovery: str | None
     kept: Mapping[str, str]
     is_rebalanced: bool
     shrink: str | None = None
@@ -118,14 +144,16 @@ def wished(context: nova_context.RequestContext) -> dict[str, Wished]:
     """Return all that is wished of the hosts and servers of Pclouds.
 
     Two queries while nothing is wished, else three, and one more where empty
-    hosts leave, for any number of Pclouds.
+    hosts leave, for any number of Pclouds. A Pcloud has an entry when there is
+    a row of a host or server of the Pcloud, or the Pcloud has the hosts
+    recovered that fail, or empty hosts leave.
 
     :returns: ``Pcloud id -> Wished``
     """
     with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(sa.union_all(*map(
-            _of_members, (*_WISHES, names.MAINTENANCE_PREFIX)),
-            _shrinking())).all()
+        found = session.execute(sa.union_all(
+            _of_frames(names.HOST_RECOVERY), _of_frames(names.SHRINK), *map(
+                _of_members, (*_WISHES, names.MAINTENANCE_PREFIX)))).all()
         rebalanced = frozenset(session.scalars(kept_rows.rebalanced()))
         if not (found or rebalanced):
             return {}
@@ -137,16 +165,17 @@ def wished(context: nova_context.RequestContext) -> dict[str, Wished]:
         kept.setdefault(id_, {})[key] = value
     return {frame[names.ID]: Wished(
         frame.get(names.OWNER, ''), frame.get(names.MAINTENANCE_POLICY),
-        kept.get(id_, {}), frame[names.ID] in rebalanced,
+        frame.get(names.HOST_RECOVERY), kept.get(id_, {}),
+        frame[names.ID] in rebalanced,
         kept.get(id_, {}).pop(names.SHRINK, None), states.get(id_, {}))
         for id_, frame in frames.items() if names.ID in frame}
 
 
-def _shrinking() -> sa.Select:
-    """Select aggregate, key and value of the wishes that hosts leave."""
+def _of_frames(wish: str) -> sa.Select:
+    """Select aggregate, key and value of the Pclouds with a wish."""
     row = models.AggregateMetadata
     return sa.select(row.aggregate_id, row.key, row.value).where(
-        row.key == names.SHRINK)
+        row.key == wish)
 
 
 def _states(
@@ -188,7 +217,7 @@ def _of_members(prefix: str) -> sa.Select:
 def _frames(
     session: orm.Session, ids: Collection[int], pclouds: Collection[str],
 ) -> dict[int, dict[str, str]]:
-    """Return id, owner and maintenance policy of Pclouds, by aggregate.
+    """Return id, owner and policies of Pclouds, by aggregate.
 
     :param ids: the ids of some aggregates
     :param pclouds: the ids of some Pclouds
@@ -198,11 +227,46 @@ def _frames(
     for id_, key, value in session.execute(sa.select(
         row.aggregate_id, row.key, row.value,
     ).join(aggregate, aggregate.id == row.aggregate_id).where(
-        row.key.in_([names.ID, names.OWNER, names.MAINTENANCE_POLICY]),
+        row.key.in_([names.ID, names.OWNER, names.MAINTENANCE_POLICY,
+                     names.HOST_RECOVERY]),
         sa.or_(aggregate.id.in_(ids),
                aggregate.name.in_(map(names.pcloud, pclouds))))):
         found.setdefault(id_, {})[key] = value
     return found
+
+
+def members(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> dict[str, frozenset[str]]:
+    """Return which of some hosts are in which Pcloud (one query).
+
+    :param hosts: service hosts
+    :returns: ``Pcloud id -> service hosts``
+    """
+    member, row = models.AggregateHost, models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        # Databases that compare without case find other hosts too.
+        return rows.by_key(
+            (id_, host) for id_, host in session.execute(sa.select(
+                row.value, member.host).join(
+                    member, member.aggregate_id == row.aggregate_id).where(
+                        row.key == names.ID, member.host.in_(hosts)))
+            if host in hosts)
+
+
+def every_recovery(
+    context: nova_context.RequestContext,
+) -> list[str]:
+    """Return the recovery of each host with a recovery, as written.
+
+    One query. Rows of a host that is in no Pcloud are left out.
+    """
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        return [value for *_, value in session.execute(
+            _of_members(names.RECOVERY_PREFIX).join(row, sa.and_(
+                row.aggregate_id == models.AggregateHost.aggregate_id,
+                row.key == names.ID)))]
 
 
 def every_drain(

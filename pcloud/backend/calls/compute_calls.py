@@ -76,6 +76,13 @@ def close(context: nova_context.RequestContext, host: str) -> None:
     _update(context, host, {'disabled': True, 'disabled_reason': MAINTENANCE})
 
 
+def force_down(
+    context: nova_context.RequestContext, host: str, is_down: bool,
+) -> None:
+    """Have Nova take a compute service for down, or believe its reports."""
+    _update(context, host, {'forced_down': is_down})
+
+
 def open_again(context: nova_context.RequestContext, host: str) -> bool:
     """Enable a compute service that `close` has disabled.
 

@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from nova import baserpc
 from nova.compute import api as compute_api
+from nova.compute import power_state
+from nova.compute import vm_states
 from nova import context as nova_context
 from nova import objects
+from nova.objects import fields
 from nova.scheduler import rpcapi
 from oslo_utils import uuidutils
 
@@ -106,13 +109,59 @@ def confirm(context: nova_context.RequestContext, server: str) -> None:
     _api().confirm_resize(own, _instance(own, server))
 
 
+def evacuate(context: nova_context.RequestContext, server: str) -> None:
+    """Have a server of a failed host started anew; the call does not wait.
+
+    The scheduler finds the host. A server that was stopped is stopped
+    afterwards, and any other server runs: Nova keeps the state where the call
+    names none, as the API did before 2.95. A server that is in error because
+    an earlier evacuation has failed gets back the state that its power shows.
+
+    :param server: the uuid
+    :raises: `nova.exception.NovaException` when Nova refuses
+    """
+    own = _own(context)
+    instance = _api().get(own, server, expected_attrs=[
+        'flavor', 'trusted_certs', 'pci_requests', 'pci_devices',
+        'resources', 'migration_context'])
+    if instance.vm_state == vm_states.ERROR:
+        instance.vm_state = (
+            vm_states.STOPPED if instance.power_state == power_state.SHUTDOWN
+            else vm_states.ACTIVE)
+        instance.save(expected_vm_state=vm_states.ERROR,
+                      expected_task_state=None)
+    _api().evacuate(own, instance, host=None, on_shared_storage=None)
+
+
+def forget_evacuation(
+    context: nova_context.RequestContext, server: str,
+) -> None:
+    """Let a server that no host starts be evacuated again.
+
+    :param server: the uuid
+    :raises: `nova.exception.NovaException` when a host starts it after all
+    """
+    own = _own(context)
+    instance = _instance(own, server)
+    # The context is the context of the server's cell by now.
+    for migration in objects.MigrationList.get_by_filters(own, {
+            'instance_uuid': server, 'status': 'accepted',
+            'migration_type': fields.MigrationType.EVACUATION}):
+        migration.status = 'error'
+        migration.save()
+    _forget(instance)
+
+
 def forget_move(context: nova_context.RequestContext, server: str) -> None:
     """Let a server that nobody moves be moved again.
 
     :param server: the uuid
     :raises: `nova.exception.NovaException` when the server is moved after all
     """
-    instance = _instance(_own(context), server)
+    _forget(_instance(_own(context), server))
+
+
+def _forget(instance: objects.Instance) -> None:
     before, instance.task_state = instance.task_state, None
     instance.save(expected_task_state=before)
 

@@ -112,6 +112,7 @@ class Compute:
     :ivar enabled: whether the compute service is enabled
     :ivar zone: the availability zone
     :ivar answered: whether the host's cell answers
+    :ivar fenced: whether the compute service is forced down
     """
 
     host: str
@@ -120,6 +121,7 @@ class Compute:
     enabled: bool
     zone: str
     answered: bool = True
+    fenced: bool = False
 
     @property
     def node(self) -> Node:
@@ -170,7 +172,8 @@ def load(
                 nodes=tuple(nodes_of.get(service['host'], ())),
                 up=bool(group.service_is_up(service)),
                 enabled=not service['disabled'],
-                zone=zone(service['host']))
+                zone=zone(service['host']),
+                fenced=bool(service['forced_down']))
     return computes
 
 

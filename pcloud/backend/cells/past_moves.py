@@ -28,11 +28,16 @@ from pcloud.rules.moving import moves
 
 # The statuses of a migration after which the server is elsewhere.
 _ARRIVED = ('completed', 'confirmed', 'done')
+_EVACUATION = fields.MigrationType.EVACUATION
 _KINDS = (fields.MigrationType.LIVE_MIGRATION,
-          fields.MigrationType.MIGRATION)
+          fields.MigrationType.MIGRATION, _EVACUATION)
+# The status of an evacuation that no host has begun with.
+_ACCEPTED = 'accepted'
 _FINISHED = 'finished'
 # The task states of a server whose migration Nova is about to record.
 SETTING_OFF = (task_states.MIGRATING, task_states.RESIZE_PREP)
+# The task state of a server that is started anew on another host.
+STARTING = task_states.REBUILDING
 _MOVES = (instance_actions.MIGRATE, instance_actions.RESIZE,
           instance_actions.LIVE_MIGRATION)
 _ACTION = orm.aliased(models.InstanceAction)
@@ -62,7 +67,8 @@ def of_hosts(
             found[row.instance_uuid].append(moves.Past(
                 row.updated_at.replace(
                     tzinfo=datetime.timezone.utc).timestamp(),
-                row.status in _ARRIVED, row.dest_compute is not None))
+                row.status in _ARRIVED, row.dest_compute is not None,
+                row.migration_type == _EVACUATION))
     return found
 
 
@@ -74,6 +80,7 @@ def _read(
     row, server = models.Migration, models.Instance
     return context.session.execute(sa.select(
         row.instance_uuid, row.status, row.dest_compute, row.updated_at,
+        row.migration_type,
     ).join(server, server.uuid == row.instance_uuid).where(
         server.deleted == 0, server.host.in_(hosts),
         row.updated_at >= since, row.migration_type.in_(_KINDS),
@@ -161,6 +168,25 @@ def lost(
     return _servers(asking.ask_hosts(context, hosts, read))
 
 
+def lost_evacuations(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    before: float,
+) -> list[str]:
+    """Return the servers that Pcloud had evacuated, and that nobody starts.
+
+    As `lost`: the message got lost, so the server is busy, and its evacuation
+    was begun by no host.
+    """
+    moment = _moment(before)
+
+    def read(
+        context: nova_context.RequestContext, hosts: Collection[str],
+    ) -> list[str]:
+        return _lost_evacuations(context, hosts, moment)
+
+    return _servers(asking.ask_hosts(context, hosts, read))
+
+
 def _servers(answers: asking.Answers[Any, list[str]]) -> list[str]:
     return sorted(server for rows in answers.known.values()
                   for server in rows)
@@ -210,11 +236,32 @@ def _lost(
                 server, _ACTION)))).all()
 
 
-def _asked_by_pcloud() -> sa.Select:
-    """Select the servers that were last moved, or are, by Pcloud."""
+@main_db.pick_context_manager_reader
+def _lost_evacuations(
+    context: nova_context.RequestContext, hosts: Collection[str],
+    before: datetime.datetime,
+) -> list[str]:
+    row, server = models.Migration, models.Instance
+    return context.session.scalars(_asked_by_pcloud(
+        instance_actions.EVACUATE,
+    ).where(
+        server.host.in_(hosts), server.task_state == STARTING,
+        _ACTION.start_time < before,
+        sa.not_(sa.exists().where(
+            row.instance_uuid == server.uuid, row.deleted == 0,
+            row.created_at >= _ACTION.start_time, row.status != _ACCEPTED,
+        ).correlate(server, _ACTION)))).all()
+
+
+def _asked_by_pcloud(*actions: str) -> sa.Select:
+    """Select the servers that were last moved, or are, by Pcloud.
+
+    :param actions: what counts as a move; by default `_MOVES`
+    """
     server, any_ = models.Instance, orm.aliased(models.InstanceAction)
     latest = sa.select(sa.func.max(any_.id)).where(
-        any_.instance_uuid == server.uuid, any_.action.in_(_MOVES),
+        any_.instance_uuid == server.uuid, any_.action.in_(
+            actions or _MOVES),
     ).correlate(server).scalar_subquery()
     return sa.select(server.uuid).join(_ACTION, _ACTION.id == latest).where(
         server.deleted == 0, _ACTION.request_id.startswith(

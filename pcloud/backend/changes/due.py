@@ -17,8 +17,10 @@ from pcloud.rules import forms
 from pcloud.rules import record
 
 # A host that a launch adds is `GROWN`, a host that joins for the time of the
-# maintenance of another is `REPLACING`.
+# maintenance of another is `REPLACING`, and a host that joins for another
+# that has failed is `RECOVERING`.
 ADDED, GROWN, REPLACING, REMOVED = 'add', 'grow', 'replace', 'remove'
+RECOVERING = 'recover'
 ON, OFF = 'on', 'off'
 
 # The mark of a change, 48 random bits in hexadecimal digits.
@@ -39,8 +41,8 @@ class Due(record.Record):
         did not know the uuid
     :ivar origin: uuid of the aggregate that the host has left
     :ivar service: `ON` or `OFF`, the wanted state of the compute service
-    :ivar event: `ADDED`, `GROWN`, `REPLACING` or `REMOVED`, the notification
-        to send
+    :ivar event: `ADDED`, `GROWN`, `REPLACING`, `RECOVERING` or `REMOVED`, the
+        notification to send
     :ivar pcloud: the id of the Pcloud of the event, or of the Pcloud that a
         settling host has left
     :ivar cpu: the host's own allocation ratio of cpus, which the host gets
@@ -58,7 +60,8 @@ class Due(record.Record):
         default=None, metadata=record.choice(ON, OFF))
     event: str | None = dataclasses.field(
         default=None,
-        metadata=record.choice(ADDED, GROWN, REPLACING, REMOVED))
+        metadata=record.choice(
+            ADDED, GROWN, REPLACING, RECOVERING, REMOVED))
     pcloud: str | None = dataclasses.field(default=None, metadata=_UUID)
     cpu: float | None = dataclasses.field(default=None, metadata=record.RATIO)
     ram: float | None = dataclasses.field(default=None, metadata=record.RATIO)

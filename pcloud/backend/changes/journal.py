@@ -104,6 +104,14 @@ def moving_anchor(pcloud_id: str) -> str:
     return f'moving:{pcloud_id}'
 
 
+def recovery_anchor(cell: str) -> str:
+    """Return the anchor of the recoveries that begin in a cell.
+
+    :param cell: the uuid
+    """
+    return f'recovery:{cell}'
+
+
 def strict_anchor(project_id: str) -> str:
     """Return the anchor of the choices for strict wishes of a project."""
     return f'strict:{project_id}'

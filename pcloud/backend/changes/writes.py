@@ -256,11 +256,12 @@ class Rows:
 
     def _stand_ins(self, aggregate_id: int, host: str) -> list[str]:
         """Return the keys of hosts of a Pcloud that stand in for a host."""
-        text = maintenance_policies.StandIn(host=host).text()
+        texts = [maintenance_policies.StandIn(stays=stays, host=host).text()
+                 for stays in (False, True)]
         found = self._session.scalars(sa.select(_ROW.key).where(
             _ROW.aggregate_id == self._journal_id,
             _ROW.key.startswith(names.REPLACES_PREFIX, autoescape=True),
-            _ROW.value == text)).all()
+            _ROW.value.in_(texts))).all()
         if not found:
             return []
         members = self.members(aggregate_id)
@@ -314,6 +315,13 @@ class Rows:
     def journal_has(self, key: str, value: str) -> bool:
         """Whether a key of the journal has a certain value."""
         return self.has(self._journal_id, key, value)
+
+    def kept(self, prefix: str) -> dict[str, str]:
+        """Return what the journal keeps with a prefix, by the whole key."""
+        return dict(self._session.execute(sa.select(
+            _ROW.key, _ROW.value).where(
+                _ROW.aggregate_id == self._journal_id,
+                _ROW.key.startswith(prefix, autoescape=True))).all())
 
     def due_of(self, host: str) -> str | None:
         """Return what is due for a host, as written in the journal."""

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+import typing
 
 from pcloud.client.calls import base
 from pcloud.client import resources
@@ -100,8 +101,8 @@ class HostFlavors(base.Calls):
         :param reason: shown to the owner of the Pcloud with the host
         :param end: when it is expected to be over; nothing happens then
         """
-        return self._put_maintenance(flavor_id, host, {
-            'from': begin, 'until': end, 'reason': reason})
+        return self._put_host(flavor_id, host, {'maintenance': {
+            'from': begin, 'until': end, 'reason': reason}})
 
     def unset_maintenance(
             self, flavor_id: str, host: str) -> resources.PoolHost:
@@ -109,15 +110,26 @@ class HostFlavors(base.Calls):
 
         The compute service is enabled, if the maintenance has disabled it.
         """
-        return self._put_maintenance(flavor_id, host, None)
+        return self._put_host(flavor_id, host, {'maintenance': None})
 
-    def _put_maintenance(
+    def set_fenced(
             self, flavor_id: str, host: str,
-            maintenance: Mapping[str, str | None] | None,
+            fenced: bool) -> resources.PoolHost:
+        """Say whether a host of a pool is fenced. Admin.
+
+        Who says that a host is fenced promises that none of its servers runs:
+        they are started on other hosts, where owners wish so. Said again, the
+        recovery of the host goes on if it is held.
+        """
+        return self._put_host(flavor_id, host, {'fenced': fenced})
+
+    def _put_host(
+            self, flavor_id: str, host: str,
+            changes: Mapping[str, typing.Any],
     ) -> resources.PoolHost:
         body = self._transport.request(
             'PUT', base.flavor_path(flavor_id, 'hosts', host),
-            json={'host': {'maintenance': maintenance}})
+            json={'host': changes})
         return resources.PoolHost.from_body(body)
 
     def list_attributes(self) -> list[resources.Attribute]:

@@ -89,6 +89,7 @@ class Pclouds(base.Calls):
             cpu_allocation_ratio: float | None | base.Unset = base.UNSET,
             ram_allocation_ratio: float | None | base.Unset = base.UNSET,
             maintenance_policy: str | None | base.Unset = base.UNSET,
+            host_recovery: str | None | base.Unset = base.UNSET,
             pin_by_tenants: bool | base.Unset = base.UNSET,
             placement: str | base.Unset = base.UNSET,
             flavors: Sequence[str] | None | base.Unset = base.UNSET,
@@ -97,9 +98,11 @@ class Pclouds(base.Calls):
     ) -> resources.Pcloud:
         """Change the given members of a Pcloud.
 
-        None removes a ratio, has servers stay during a maintenance, allows
-        all flavors or images, and has no empty host leave.
+        None removes a ratio, has servers stay during a maintenance and on a
+        host that has failed, allows all flavors or images, and has no empty
+        host leave.
 
+        :param host_recovery: "off", "in_place" or "replace"
         :param placement: "default", "pack" or "spread"
         :param flavors: the ids of the flavors that the Pcloud takes, at most
             100; likewise images
@@ -112,6 +115,7 @@ class Pclouds(base.Calls):
         given = {'name': name, 'cpu_allocation_ratio': cpu_allocation_ratio,
                  'ram_allocation_ratio': ram_allocation_ratio,
                  'maintenance_policy': maintenance_policy,
+                 'host_recovery': host_recovery,
                  'pin_by_tenants': pin_by_tenants,
                  'placement': placement,
                  'flavors': flavors, 'images': images, 'shrink': shrink}

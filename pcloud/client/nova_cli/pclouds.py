@@ -70,6 +70,11 @@ def do_pcloud_show(cs: typing.Any, args: typing.Any) -> None:
            help='What becomes of the servers of a host before a maintenance: '
                 '"stay", "migrate" to the other hosts, or "replace", where a '
                 'free host joins first.')
+@utils.arg('--host-recovery', metavar='<recovery>',
+           choices=arguments.HOST_RECOVERIES, default=argparse.SUPPRESS,
+           help='What is done for a host that has failed and is fenced: '
+                '"off", "in_place", where its servers are started on the '
+                'other hosts, or "replace", where a free host joins first.')
 @utils.arg('--pin-by-tenants', metavar='<yes|no>',
            type=arguments.is_yes, default=argparse.SUPPRESS,
            help='Whether tenants other than you may name the host of a server '
@@ -89,8 +94,8 @@ def do_pcloud_update(cs: typing.Any, args: typing.Any) -> None:
     """Change the name, the ratios or the rules of a Pcloud."""
     changes = output.given(args, (
         'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
-        'maintenance_policy', 'pin_by_tenants', 'placement', 'flavors',
-        'images'))
+        'maintenance_policy', 'host_recovery', 'pin_by_tenants', 'placement',
+        'flavors', 'images'))
     client, pcloud_id = _find(cs, args)
     output.show(client.update_pcloud(pcloud_id, **changes), display.PCLOUD)
 

@@ -209,6 +209,36 @@ class RemoveHostFlavorHost(common.PcloudCommand):
         return None
 
 
+class SetHostFlavorHost(common.PcloudCommand):
+    """Say whether a compute host is fenced (admin only)
+
+    A host is fenced when none of its servers can run any more, for it has been
+    powered off or cut off from networks and storage. Nova takes a fenced host
+    for down, and Pclouds may start its servers on other hosts: a server that
+    runs twice destroys its volumes. Said again, the recovery of the host goes
+    on if it is held.
+    """
+
+    _epilog = ('Example:\n  openstack host flavor host set --fenced gold '
+               'compute-17')
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the host flavor, the host and whether it is fenced."""
+        _add_maintained_arguments(parser)
+        fenced = parser.add_mutually_exclusive_group(required=True)
+        fenced.add_argument(
+            '--fenced', action='store_true',
+            help='The host runs no server any more, and will run none')
+        fenced.add_argument(
+            '--not-fenced', dest='fenced', action='store_false',
+            help='The host may run servers again')
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Write whether the host is fenced."""
+        self.client.set_fenced(
+            parsed_args.id, parsed_args.host, parsed_args.fenced)
+
+
 class SetHostFlavorHostMaintenance(common.PcloudCommand):
     """Announce the maintenance of a compute host (admin only)"""
 

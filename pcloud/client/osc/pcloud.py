@@ -106,6 +106,11 @@ class SetPcloud(common.PcloudCommand):
                  'of the host: they stay, they migrate to the other hosts, '
                  'or a free host joins first to replace the host')
         parser.add_argument(
+            '--host-recovery', choices=arguments.HOST_RECOVERIES,
+            help='What is done when the operator has fenced a host that has '
+                 'failed: nothing, its servers are started on the other '
+                 'hosts, or a free host joins first to replace the host')
+        parser.add_argument(
             '--pin-by-tenants', metavar='<yes|no>', type=arguments.is_yes,
             help='Whether tenants other than you may name the host of a '
                  'server (--hint pcloud_host=<name>)')
@@ -130,13 +135,15 @@ class SetPcloud(common.PcloudCommand):
              'cpu_allocation_ratio': parsed_args.cpu_allocation_ratio,
              'ram_allocation_ratio': parsed_args.ram_allocation_ratio,
              'maintenance_policy': parsed_args.maintenance_policy,
+             'host_recovery': parsed_args.host_recovery,
              'pin_by_tenants': parsed_args.pin_by_tenants,
              'placement': parsed_args.placement,
              'flavors': parsed_args.flavors, 'images': parsed_args.images,
              'shrink': _shrink(parsed_args)},
             '--name, --cpu-allocation-ratio, --ram-allocation-ratio, '
-            '--maintenance-policy, --pin-by-tenants, --placement, --flavors, '
-            '--images, --shrink-after and --no-shrink')
+            '--maintenance-policy, --host-recovery, --pin-by-tenants, '
+            '--placement, --flavors, --images, --shrink-after and '
+            '--no-shrink')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         if parsed_args.no_shrink:
             changes['shrink'] = None
@@ -185,7 +192,8 @@ class UnsetPcloud(common.PcloudCommand):
     """Remove allocation ratios or rules from a Pcloud
 
     Without a ratio the cloud's own ratio holds; without a policy servers stay
-    on a host in maintenance; without a list all flavors or images are taken.
+    on a host in maintenance, and on a host that has failed; without a list all
+    flavors or images are taken.
     """
 
     _epilog = ('Example:\n  openstack pcloud unset render-farm '
@@ -202,6 +210,10 @@ class UnsetPcloud(common.PcloudCommand):
         parser.add_argument(
             '--maintenance-policy', dest='members', action='append_const',
             const='maintenance_policy', help='Unset the maintenance policy')
+        parser.add_argument(
+            '--host-recovery', dest='members', action='append_const',
+            const='host_recovery',
+            help='Have nothing done for a host that has failed')
         for kind in ('flavors', 'images'):
             parser.add_argument(
                 f'--{kind}', dest='members', action='append_const',
@@ -212,7 +224,7 @@ class UnsetPcloud(common.PcloudCommand):
         given = common.require_changes(
             {'members': parsed_args.members},
             '--cpu-allocation-ratio, --ram-allocation-ratio, '
-            '--maintenance-policy, --flavors and --images')
+            '--maintenance-policy, --host-recovery, --flavors and --images')
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         nothing: dict[str, typing.Any] = dict.fromkeys(given['members'])
         self.client.update_pcloud(pcloud.id, **nothing)

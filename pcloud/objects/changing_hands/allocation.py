@@ -51,7 +51,6 @@ from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
-from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.placing import access
 from pcloud.rules.placing import constraints
 from pcloud import text
@@ -297,7 +296,8 @@ def write(
     change, and what that change has done is to be read. The number of
     statements grows with the number of hosts, and with nothing else.
 
-    :param event: `due.ADDED`, `due.GROWN` or `due.REPLACING`
+    :param event: `due.ADDED`, `due.GROWN`, `due.REPLACING` or
+        `due.RECOVERING`
     :returns: what is due for each host
     :raises: `Lost` when a host cannot be had, `exception.QuotaExceeded`,
         `exception.ReleasedHostsSettling`, `exception.HostNameInUse`,
@@ -336,8 +336,7 @@ def _join(
         if added.state != access.ENABLED:
             rows[names.unopened_key(host)] = pcloud.id
         if added.replaces is not None:
-            rows[names.replaces_key(host)] = maintenance_policies.StandIn(
-                host=added.replaces).text()
+            rows[names.replaces_key(host)] = added.replaces.text()
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
         if not written.free_name(aggregate_id, added.name, host, node):

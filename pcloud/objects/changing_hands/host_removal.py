@@ -23,6 +23,7 @@ from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
+from pcloud.rules.moving import recovery
 from pcloud.rules.placing import access
 
 LOG = logging.getLogger(__name__)
@@ -54,6 +55,28 @@ def release(
         now, and as `remove`
     """
     _leave(context, pcloud, name, _check_released)
+
+
+def give_back(
+    context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
+) -> None:
+    """Take a host out of a Pcloud that has failed and come back.
+
+    The host returns to the host's pool with a disabled compute service, and
+    who has joined for the host takes its place.
+
+    :raises: `exception.Conflict` for a host that is not being recovered, or
+        for which nobody has joined, and as `remove`
+    """
+    _leave(context, pcloud, name, _check_recovered)
+
+
+def _check_recovered(host: hosts.Host) -> None:
+    if (host.recovery is None or not host.recovery.has_begun or
+            host.recovered_by is None):
+        raise exception.Conflict(
+            f"Host '{host.name}' is not replaced by another host because it "
+            'has failed any more; look at it again.')
 
 
 def _check_disabled(host: hosts.Host) -> None:
@@ -115,7 +138,8 @@ def _take_away(
     """Write that a host has left a Pcloud, and return what is due.
 
     No request can be on its way to a host that was never enabled: such a host
-    does not settle.
+    does not settle. The compute service of a host that has failed is disabled,
+    until an administrator has looked at the host.
     """
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
     unopened, released = (names.unopened_key(host.compute.host),
@@ -124,9 +148,12 @@ def _take_away(
     there = written.values(aggregate.id, [*kept, unopened, released])
     own = readings.own_ratios(there, host.compute.host)
     settles = there.get(unopened) != pcloud.id
+    is_recovered = recovery.has_begun(
+        there.get(names.recovery_key(host.compute.host)))
     what = due.fitting(due.Due(
         written.mark, provider=host.node.uuid, origin=aggregate.uuid,
         event=due.REMOVED, pcloud=pcloud.id, name=host.name,
+        service=due.OFF if is_recovered else None,
         cpu=own.get(names.CPU_RATIO), ram=own.get(names.RAM_RATIO),
         since=int(timeutils.utcnow_ts()) if settles else None))
     beside = {released: journal.Released(
@@ -141,6 +168,8 @@ def _take_away(
         raise exception.HostChanged(name=host.name)
     if not written.drop_if(aggregate.id, names.host_key(host.name), node):
         raise exception.HostChanged(name=host.name)
+    if names.recovery_key(host.compute.host) in there:
+        replacements.take_over(written, aggregate.id, host.compute.host)
     if names.reaction_key(host.compute.host) in there:
         replacements.end(written, aggregate.id, host.compute.host)
     # To delete nothing would lock a gap, and hold up other changes.

@@ -44,7 +44,8 @@ _NAME_LENGTH = 57
 
 def choose(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    aggregate: rows.Aggregate, host: str, name: str,
+    aggregate: rows.Aggregate, stand_in: maintenance_policies.StandIn,
+    name: str,
 ) -> hosts.Host | None:
     """Choose the host that stands in for a host of a Pcloud.
 
@@ -52,14 +53,14 @@ def choose(
     own.
 
     :param aggregate: of the Pcloud, with what the journal keeps of the hosts
-    :param host: the service host
-    :param name: the owner's name for the host
+    :param stand_in: for which service host the host is to stand in
+    :param name: the owner's name for that service host
     :returns: the host, enabled, as `write` has it: a spare, or a future host
         of the Pcloud; None where the host's flavor or zone is not known
     :raises: as `allocation.choose`, where there is no spare; `NONE_THERE` are
         the errors that say that no host stands in
     """
-    kept = kept_spares(aggregate)
+    host, kept = stand_in.host, kept_spares(aggregate)
     pool = next((pool for pool in pool_rows.of_hosts(context, [host, *kept])
                  if host in pool.hosts), None)
     compute = computes.load(context, [host]).get(host)
@@ -74,7 +75,7 @@ def choose(
             if spare in pool.hosts and spare not in maintained}, flavor_id),
         flavor_id, compute.zone)
     if spare is not None:
-        return _opened(hosts.show(context, pcloud, spare.name), host)
+        return _opened(hosts.show(context, pcloud, spare.name), stand_in)
     units = host_flavors.units(context, flavor_id)
     chosen = allocation.choose(
         context, pcloud, units, flavor_id, compute.zone, maintained,
@@ -82,14 +83,16 @@ def choose(
     return dataclasses.replace(hosts.new(
         context, pcloud,
         f'{name[:_NAME_LENGTH]}-r{secrets.token_hex(2)}', flavor_id, chosen,
-        units), state=access.ENABLED, replaces=host)
+        units), state=access.ENABLED, replaces=stand_in)
 
 
-def _opened(spare: hosts.Host, host: str) -> hosts.Host:
+def _opened(
+    spare: hosts.Host, stand_in: maintenance_policies.StandIn,
+) -> hosts.Host:
     """Return a spare as it will be while it stands in for a service host."""
     return dataclasses.replace(
         spare, state=access.ENABLED, drain=None, occupied=None,
-        replaces=host, is_spare=True)
+        replaces=dataclasses.replace(stand_in, spare=True), is_spare=True)
 
 
 def _candidates(
@@ -170,8 +173,7 @@ def write(
     written.drop(aggregate_id, [
         key for key in (drain_key, spare_key) if key in there])
     written.insert(aggregate_id, {
-        names.replaces_key(host): maintenance_policies.StandIn(
-            spare=True, host=chosen.replaces).text()})
+        names.replaces_key(host): chosen.replaces.text()})
     written.exchange(aggregate_id, state_key, access.ENABLED)
     if not written.open(host):
         raise allocation.Lost('something is due for it', host)

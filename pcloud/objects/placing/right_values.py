@@ -27,6 +27,7 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery
 from pcloud.rules.moving import shrinking
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
@@ -218,6 +219,7 @@ _EXACT: Mapping[str, Check] = {
         '1 to 64 letters, digits, ".", "_" or "-", and not "." or ".."'),
     names.DESCRIPTION: _rule(str.isprintable, 'a text that can be printed'),
     names.MAINTENANCE_POLICY: _choice(*maintenance_policies.POLICIES),
+    names.HOST_RECOVERY: _choice(*recovery.POLICIES),
     names.PIN_BY_TENANTS: _choice(house_rules.ON, house_rules.OFF),
     names.FILLING: _choice(*filling.CHOICES),
     names.SHRINK: _record(shrinking.Shrink),
@@ -246,6 +248,8 @@ _PREFIXES: Mapping[str, Check] = {
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
     names.SPARE_PREFIX: _record(spares.Spare),
     names.IDLE_PREFIX: _record(shrinking.Idle),
+    names.RECOVERY_PREFIX: _record(recovery.Recovery),
+    names.RECOVERED_PREFIX: _record(recovery.Begun),
     names.REBALANCE_PREFIX: _check_rebalance,
     names.MAINTENANCE_PREFIX: _record(maintenance_windows.KeptMaintenance),
     names.OWN_PREFIX: _check_own_ratios,

@@ -7,7 +7,9 @@ done for one maintenance of one host; it is kept as one metadata value.
 
 A host that joins for a maintenance of another host stands in for the other
 host until that maintenance is over. It keeps for good that it has joined so. A
-spare of the owner's stands in too, and is a spare again afterwards.
+host that joins for the recovery of another host that has failed stands in
+until the other host has left, and stays. A spare of the owner's stands in too,
+and is a spare again after a maintenance.
 
 Rule: reference-maintenance-policy
 """
@@ -28,7 +30,7 @@ NOTHING, BEGIN, END = 'nothing', 'begin', 'end'
 # What the value of a host begins with that stands in for another host now,
 # before the name of the other host: a query looks for such values. Those of
 # spares, which count, begin with another word.
-STANDS_IN = 'host='
+STANDS_IN, STANDS_IN_AND_STAYS = 'host=', 'stays=1 host='
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,16 +54,19 @@ class Reaction(record.Record):
 
 @dataclasses.dataclass(frozen=True)
 class StandIn(record.Record):
-    """That a host stands in, during a maintenance of another host.
+    """That a host stands in for another host of the Pcloud.
 
-    :ivar over: whether that maintenance is over, for good
+    :ivar over: whether the maintenance of the other host is over, for good
     :ivar spare: whether the host is a spare of the owner's, which counts and
-        stays; else the host has joined for the maintenance
+        stays; else the host has joined for the other host
+    :ivar stays: whether the host stays when the other host leaves, because
+        the other host has failed
     :ivar host: the service host of the other host
     """
 
     over: bool = dataclasses.field(default=False, metadata=record.FLAG)
     spare: bool = dataclasses.field(default=False, metadata=record.FLAG)
+    stays: bool = dataclasses.field(default=False, metadata=record.FLAG)
     host: str = dataclasses.field(kw_only=True, metadata=record.TEXT)
 
 
@@ -77,7 +82,7 @@ def policy(text: str | None) -> str:
 
 
 def stand_ins(kept: Mapping[str, str]) -> dict[str, StandIn | None]:
-    """Return the hosts that have joined for a maintenance of another host.
+    """Return the hosts that have joined for another host.
 
     :param kept: ``service host -> metadata value``
     :returns: ``service host -> for whom``; None for a value that is not right
@@ -99,6 +104,7 @@ def leaving(
     nothing        any             no
     ``b``          ``b``           no
     ``b``          no ``b``        yes
+    ``b``, stays   any             no
     ``b``, over    any             yes
     not right      any             yes
     =============  ==============  =======
@@ -111,7 +117,24 @@ def leaving(
     """
     return frozenset(
         host for host, other in stand_ins.items() if host in members and (
-            other is None or other.over or other.host not in members))
+            other is None or other.over or
+            other.host not in members and not other.stays))
+
+
+def standing_in(
+    stand_ins: Mapping[str, StandIn | None], members: Collection[str],
+) -> dict[str, StandIn]:
+    """Return the hosts that stand in for other hosts of a Pcloud now.
+
+    The units of such a host do not count.
+
+    :param stand_ins: as `leaving`
+    :param members: as `leaving`
+    :returns: ``service host -> for whom``
+    """
+    return {host: other for host, other in stand_ins.items()
+            if host in members and other is not None and not other.over and
+            other.host in members}
 
 
 def due(

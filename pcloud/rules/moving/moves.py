@@ -41,11 +41,14 @@ class Past:
     :ivar ended: in seconds since the epoch
     :ivar arrived: whether the server has moved
     :ivar had_target: whether Nova had found a host for the server
+    :ivar is_evacuation: whether the server was to be started anew, because its
+        host had failed
     """
 
     ended: float
     arrived: bool
     had_target: bool
+    is_evacuation: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +109,16 @@ def obstacle(
     if goes_live(server) and server.power_state not in _POWERED:
         return blockers.NOT_MIGRATABLE, coded.Reason(
             'power_not_migratable', power_state=server.power_state)
+    return misplaced(is_known, is_inside, is_tenant, is_pinned)
+
+
+def misplaced(
+    is_known: bool, is_inside: bool, is_tenant: bool, is_pinned: bool,
+) -> blockers.Why | None:
+    """Return why Nova would find no host of the Pcloud for a server.
+
+    The last four rows of the table in `obstacle`, with the same arguments.
+    """
     if not is_known:
         return _NO_REQUEST
     if not is_inside:
@@ -170,20 +183,24 @@ def _failures(latest_first: Collection[Past]) -> list[Past]:
 
 def plan(
     free: Mapping[str, capacity.Host], needs: Mapping[str, capacity.Need],
+    ranks: Mapping[str, int],
 ) -> dict[str, str]:
     """Find places for servers together, so that as many as possible move.
 
-    Large servers come first, each on the host that has capacity for the fewest
-    such servers. A scheduler may place the servers otherwise.
+    Of servers of a rank large servers come first, each on the host that has
+    capacity for the fewest such servers. A scheduler may place the servers
+    otherwise.
 
     :param free: ``host -> what is free``
     :param needs: ``server -> need``
+    :param ranks: ``server -> rank``, the lowest first
     :returns: ``server -> host``, in the order in which the servers are to be
         moved; a server without a place has no entry
     """
     left, places = dict(free), {}
     for server, need in sorted(
             needs.items(), key=lambda pair: (
+                ranks[pair[0]],
                 [-amount for amount in capacity.size(pair[1])], pair[0])):
         fitting = [(number, host) for host, its in left.items()
                    if (number := capacity.fits(need, its))]

@@ -90,6 +90,7 @@ COMMANDS = [
     ('host flavor host maintenance set gpu node-1 --from 2100-01-01', None,
      ADMIN, ADMIN),
     ('host flavor host maintenance unset gpu node-1', None, ADMIN, ADMIN),
+    ('host flavor host set --not-fenced gpu node-1', None, ADMIN, ADMIN),
     ('host flavor host remove gpu node-1',
      'host-flavor-host-remove gpu node-1', ADMIN, ADMIN),
 ]
@@ -184,6 +185,7 @@ class RolesTest(base.SharedSandboxTest):
                 'tenants': sorted([self.ids['alice'], self.ids['bob']]),
                 'host_count': 1, 'units': 2, 'cpu_allocation_ratio': None,
                 'ram_allocation_ratio': None, 'maintenance_policy': None,
+                'host_recovery': None,
                 'pin_by_tenants': None, 'placement': None,
                 'flavors': None,
                 'images': None, 'shrink': None, 'growth': None}

@@ -20,6 +20,7 @@ from pcloud.rules.moving import assignments
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery
 from pcloud.rules.moving import shrinking
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
@@ -49,10 +50,13 @@ def _dues(**others: st.SearchStrategy) -> st.SearchStrategy:
             forms.HOST_NAME, fullmatch=True), **others)
 
 
-# A change writes an event or a service, and never both.
+# A change writes an event or a service, and of a host that has failed and
+# leaves both.
 _DUES = _dues(service=st.none() | st.sampled_from([due.ON, due.OFF])) | _dues(
     event=st.none() | st.sampled_from(
-        [due.ADDED, due.GROWN, due.REPLACING, due.REMOVED]))
+        [due.ADDED, due.GROWN, due.REPLACING, due.RECOVERING,
+         due.REMOVED])) | _dues(
+    service=st.just(due.OFF), event=st.just(due.REMOVED))
 RECORDS = {
     draining.Drain: st.builds(
         draining.Drain, _SECONDS, st.sampled_from(draining.MOVES), _FLAGS,
@@ -67,12 +71,18 @@ RECORDS = {
         maintenance_policies.Reaction, _SECONDS, _FLAGS, st.none() | _TEXTS
     ) | st.builds(maintenance_policies.Reaction, replacement=_TEXTS),
     maintenance_policies.StandIn: st.builds(
-        maintenance_policies.StandIn, _FLAGS, _FLAGS, host=_TEXTS),
+        maintenance_policies.StandIn, _FLAGS, _FLAGS, _FLAGS, host=_TEXTS),
     spares.Spare: st.builds(spares.Spare, _SECONDS),
     shrinking.Idle: st.builds(shrinking.Idle, _SECONDS),
     shrinking.Shrink: st.builds(
         shrinking.Shrink, st.integers(1, shrinking.MOST_HOURS), *[
             st.integers(0, shrinking.MOST_HOSTS)] * 2),
+    recovery.Recovery: st.builds(
+        recovery.Recovery, st.sampled_from([recovery.MOVING, recovery.DONE]),
+        _SECONDS, st.none() | st.sampled_from(access.STATES)) | st.builds(
+            recovery.Recovery, st.just(recovery.HELD), _SECONDS, st.none(),
+            _FLAGS),
+    recovery.Begun: st.builds(recovery.Begun, _SECONDS, _UUIDS),
     assignments.Assignment: st.builds(
         assignments.Assignment, _TOKENS, st.integers(1, 10 ** 10 - 1),
         _SECONDS, st.sampled_from([draining.LIVE, draining.ANY]), _UUIDS,

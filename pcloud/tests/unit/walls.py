@@ -66,6 +66,7 @@ ROOMS = {
         'spread'),
     'rules/moving': _room(
         '', '',
+        'recovery',
         'assignments moves',
         'blockers draining maintenance_policies maintenance_windows '
         'shrinking spares'),
@@ -96,10 +97,10 @@ ROOMS = {
     'backend/cells': _room(
         '', '',
         'expected_places shelved_servers',
-        'consumers occupants past_moves scaled_servers servers '
-        'started_servers',
+        'consumers fenced_services occupants past_moves scaled_servers '
+        'servers started_servers',
         'compute_nodes',
-        'arrivals computes host_counts marked_projects',
+        'arrivals computes guests host_counts marked_projects',
         'asking stray_services'),
     'backend/changes': _room(
         '', '',
@@ -212,10 +213,11 @@ ROOMS = {
         f'{_COMMON} backend counters objects scheduler',
         f'{_OSLO} nova.context nova.exception nova.objects',
         'due_pclouds steps',
-        'forecast rebalancer',
-        'asking drain_plan drains maintenance maintenance_reactions '
-        'shrinking',
-        'maintenance_drains'),
+        'forecast rebalancer recoveries',
+        'failed_hosts',
+        'asking drain_plan drains fences maintenance maintenance_reactions '
+        'recovery_ends shrinking',
+        'maintenance_drains recovery_subjects'),
     'worker': _room(
         'api backend client exception moving objects rules',
         f'{_OSLO} keystoneauth1 nova.api nova.context nova.policy requests '

@@ -104,6 +104,8 @@ PCLOUDS = [
         'cpu_allocation_ratio': None})),
     Case(alice('PUT', '/os-pclouds/{mine}', pcloud={
         'shrink': {'after_hours': 2, 'min_hosts': 0, 'keep_spare': 0}})),
+    Case(alice('PUT', '/os-pclouds/{mine}', pcloud={
+        'host_recovery': 'replace'})),
     Case(alice('DELETE', '/os-pclouds/{empty}')),
 ]
 ADDING = [

@@ -98,6 +98,8 @@ CALLS = {
         admin('POST', f'{FLAVORS}/gpu/hosts', host={'host': 'node-3'})],
     'Remove a host from a pool': [
         admin('DELETE', f'{FLAVORS}/gpu/hosts/node-2')],
+    'Fence a host': [
+        admin('PUT', f'{FLAVORS}/gpu/hosts/node-2', host={'fenced': True})],
     'Set or reset a quota': [
         admin('PUT', QUOTA, quota={'units': {'limit': 7}}),
         admin('DELETE', QUOTA)],

@@ -104,6 +104,10 @@ class ApiSamplesTest(base.PcloudTestCase):
                          'reason': 'Two disks are replaced'}}})
         self.admin.call_json('PUT', f'{path}/gpu/hosts/node-1',
                              {'host': {'maintenance': None}})
+        self._sample('host-flavors/host-fence', self.admin, 'PUT',
+                     f'{path}/gpu/hosts/node-1', {'host': {'fenced': True}})
+        self.admin.call_json('PUT', f'{path}/gpu/hosts/node-1',
+                             {'host': {'fenced': False}})
         self._sample('host-flavors/update', self.admin, 'PUT',
                      f'{path}/gpu', {'host_flavor': {'units': 3}})
         self._sample('host-flavors/list', self.alice, 'GET', path)

@@ -11,6 +11,7 @@ from pcloud.api import wishes
 from pcloud import exception
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
+from pcloud.rules.moving import recovery
 
 RULES = (hosts.UPDATE, hosts.MOVE, hosts.ADD, hosts.REMOVE)
 
@@ -25,6 +26,10 @@ TABLE = (
     (wishes.of_policy(maintenance_policies.STAY), (0, 0, 0, 0)),
     (wishes.of_policy(maintenance_policies.MIGRATE), (1, 1, 0, 0)),
     (wishes.of_policy(maintenance_policies.REPLACE), (1, 1, 1, 1)),
+    (wishes.of_recovery(None), (0, 0, 0, 0)),
+    (wishes.of_recovery(recovery.OFF), (0, 0, 0, 0)),
+    (wishes.of_recovery(recovery.IN_PLACE), (1, 1, 0, 0)),
+    (wishes.of_recovery(recovery.REPLACE), (1, 1, 1, 1)),
     ([wishes.GROW], (1, 0, 1, 0)),
     ([wishes.REBALANCE], (0, 1, 0, 0)),
     (wishes.of_shrink(None), (0, 0, 0, 0)),

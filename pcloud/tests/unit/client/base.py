@@ -39,6 +39,7 @@ HOST = {
     'state': 'disabled', 'status': 'up', 'instances': [SERVER_1, SERVER_2],
     'vcpus': 64, 'vcpus_used': 8, 'memory_mb': 262144,
     'memory_mb_used': 512, 'next_reboot': None, 'rack': 1, 'drain': None,
+    'recovery': None,
     'maintenance': None,
 }
 FLAVOR = {

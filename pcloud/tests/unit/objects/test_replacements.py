@@ -8,6 +8,7 @@ from pcloud.objects import replacements
 
 LIVE, NONE = (f'since=20261127T180543Z move={move} release=1'
               for move in ('live', 'none'))
+STAYS = 'stays=1 host=old'
 OLD, OVER = 'host=old', 'over=1 host=old'
 WITH_NEW = 'begin=20261127T180543Z replacement=new'
 WITH_OTHER = 'begin=20261127T180543Z replacement=other'
@@ -26,6 +27,16 @@ class LeftBehindTest(base.BaseTestCase):
         return replacements.left_behind(rows.Aggregate(
             1, 'uuid', 'name', frozenset(members.split()), metadata))
 
+    def test_recovery(self):
+        for value, expected in (
+                ('state=done since=20261127T180543Z chosen=enabled', []),
+                ('state=gone', ['new'])):
+            self.assertEqual(expected, replacements.left_behind(
+                rows.Aggregate(1, 'uuid', 'name', frozenset(['new', 'old']), {
+                    'pcloud:node:new': 'n', 'pcloud:host_state:n': 'enabled',
+                    'pcloud:replaces:new': STAYS,
+                    'pcloud:recovery:old': value})))
+
     def test_table(self):
         for members, kept, reaction, drain, is_left in (
                 ('new old', OLD, WITH_NEW, None, False),
@@ -41,7 +52,10 @@ class LeftBehindTest(base.BaseTestCase):
                 ('old', OLD, None, None, False),
                 ('new old', 'old', WITH_NEW, None, True),
                 ('new old', 'old', WITH_NEW, LIVE, False),
-                ('new old', None, None, None, False)):
+                ('new old', None, None, None, False),
+                ('new old', STAYS, None, None, True),
+                ('new old', STAYS, WITH_NEW, None, True),
+                ('new', STAYS, None, None, False)):
             self.assertEqual(
                 ['new'] if is_left else [],
                 self.left_behind(members, kept, reaction, drain),

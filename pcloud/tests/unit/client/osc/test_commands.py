@@ -20,12 +20,14 @@ FLAVOR_FOR_ADMIN = {**base.FLAVOR, 'hosts': [
     {'host': 'compute-1', 'hypervisor_hostname': 'c1.test',
      'availability_zone': 'az1', 'pcloud': None, 'status': 'enabled',
      'maintenance': None, 'settling': '2026-11-22T21:00:00Z', 'state': 'up',
+     'fenced': False,
      'attributes': {'rack': 'r1'},
      'vcpus': 16, 'vcpus_used': 0, 'memory_mb': 65536,
      'memory_mb_used': 512},
     {'host': 'compute-2', 'hypervisor_hostname': 'c2.test',
      'availability_zone': 'az2', 'pcloud': base.PCLOUD_ID,
      'maintenance': None, 'settling': None, 'status': 'enabled',
+     'fenced': True,
      'attributes': {},
      'state': 'down', 'vcpus': None, 'vcpus_used': None,
      'memory_mb': None, 'memory_mb_used': None}]}
@@ -34,8 +36,8 @@ AMBIGUOUS = ({**base.PCLOUD, 'id': base.PCLOUD_ID},
 
 # Members of a Pcloud that the owner has not set.
 UNSET_RULES = dict.fromkeys((
-    'maintenance_policy', 'pin_by_tenants', 'placement', 'flavors', 'images',
-    'shrink'))
+    'maintenance_policy', 'host_recovery', 'pin_by_tenants', 'placement',
+    'flavors', 'images', 'shrink'))
 
 # Commands that print nothing: what is typed, and the request it ends in.
 SILENT = (
@@ -49,6 +51,10 @@ SILENT = (
                               'ram_allocation_ratio': None}}),
     ('pcloud set farm --maintenance-policy replace', 'PUT', FARM,
      {'pcloud': {'maintenance_policy': 'replace'}}),
+    ('pcloud set farm --host-recovery replace', 'PUT', FARM,
+     {'pcloud': {'host_recovery': 'replace'}}),
+    ('pcloud unset farm --host-recovery', 'PUT', FARM,
+     {'pcloud': {'host_recovery': None}}),
     ('pcloud set farm --pin-by-tenants no', 'PUT', FARM,
      {'pcloud': {'pin_by_tenants': False}}),
     ('pcloud set farm --placement pack', 'PUT', FARM,
@@ -94,6 +100,10 @@ SILENT = (
     ('host flavor delete gold', 'DELETE', '/os-host-flavors/gold', None),
     ('host flavor host add gold compute-1', 'POST', POOL,
      {'host': {'host': 'compute-1'}}),
+    ('host flavor host set --fenced gold compute-1', 'PUT',
+     '/os-host-flavors/gold/hosts/compute-1', {'host': {'fenced': True}}),
+    ('host flavor host set --not-fenced gold compute-1', 'PUT',
+     '/os-host-flavors/gold/hosts/compute-1', {'host': {'fenced': False}}),
     ('host flavor host maintenance set gold compute-1 --from 2100-01-01 '
      '--reason disks', 'PUT', f'{POOL}/compute-1',
      {'host': {'maintenance': {'from': '2100-01-01', 'until': None,
@@ -306,8 +316,8 @@ class TestPclouds(base.CloudTestCase):
             'tenants': f'own ({base.PROJECT})', '': base.OTHER_PROJECT,
             'host_count': '2', 'units': '8', 'cpu_allocation_ratio': '4.0',
             'ram_allocation_ratio': '-', 'maintenance_policy': '-',
-            'pin_by_tenants': '-', 'placement': '-', 'flavors': '-',
-            'images': '-', 'shrink': '-',
+            'host_recovery': '-', 'pin_by_tenants': '-', 'placement': '-',
+            'flavors': '-', 'images': '-', 'shrink': '-',
             'growth': '-'},
             base.properties(result.out))
         self.assertEqual(['farm'], self.calls()[0].query['name'])
@@ -815,7 +825,8 @@ class TestHostFlavors(base.CloudTestCase):
                          for_machines.json)
         self.assertIn('compute-1 (az1, settling, enabled, up, rack r1)',
                       for_people.out)
-        self.assertIn(f'compute-2 (az2, {base.PCLOUD_ID}, enabled, down)',
+        self.assertIn(f'compute-2 (az2, {base.PCLOUD_ID}, enabled, down, '
+                      'fenced)',
                       for_people.out)
 
     def test_the_commands_of_compute_hosts_are_still_there(self):
@@ -1172,7 +1183,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(49, len(commands))
+        self.assertEqual(50, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

@@ -50,12 +50,32 @@ class LeavingTest(base.BaseTestCase):
                 ({}, 'ab', ''), ({'a': 'host=b'}, 'ab', ''),
                 ({'a': 'host=b'}, 'a', 'a'),
                 ({'a': 'over=1 host=b'}, 'ab', 'a'),
+                ({'a': 'stays=1 host=b'}, 'ab', ''),
+                ({'a': 'stays=1 host=b'}, 'a', ''),
+                ({'a': 'over=1 stays=1 host=b'}, 'ab', 'a'),
                 ({'a': 'over=1 host=b'}, 'a', 'a'),
                 ({'a': 'host=b'}, 'b', ''), ({'a': 'b'}, 'ab', 'a'),
                 ({'a': ''}, 'ab', 'a')):
             self.assertEqual(frozenset(leaving), maintenance_policies.leaving(
                 maintenance_policies.stand_ins(kept),
                 frozenset(members)), kept)
+
+    def test_who_does_not_count(self):
+        for value, members, counts in (
+                ('host=b', 'ab', False), ('stays=1 host=b', 'ab', False),
+                ('host=b', 'a', True), ('stays=1 host=b', 'a', True),
+                ('over=1 host=b', 'ab', True), ('b', 'ab', True),
+                ('host=b', 'b', True)):
+            self.assertEqual(
+                [] if counts else ['a'],
+                list(maintenance_policies.standing_in(
+                    maintenance_policies.stand_ins({'a': value}),
+                    frozenset(members))), (value, members))
+        for begin, stays in ((maintenance_policies.STANDS_IN, False),
+                             (maintenance_policies.STANDS_IN_AND_STAYS,
+                              True)):
+            self.assertEqual(f'{begin}b', maintenance_policies.StandIn(
+                stays=stays, host='b').text())
 
     def test_of_whom(self):
         self.assertEqual({

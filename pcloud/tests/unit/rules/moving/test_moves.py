@@ -103,19 +103,28 @@ def need(memory):
     return capacity.Need({'MEMORY_MB': memory})
 
 
+SAME = dict.fromkeys(('one', 'two', 'large'), 0)
+
+
 class PlanTest(testtools.TestCase):
 
     def test_large_servers_come_first(self):
         self.assertEqual(
             [('large', 'a'), ('one', 'a'), ('two', 'b')], list(moves.plan(
                 {'a': host(10), 'b': host(4)},
-                {'one': need(4), 'two': need(4), 'large': need(6)}).items()))
+                {'one': need(4), 'two': need(4), 'large': need(6)},
+                SAME).items()))
+
+    def test_ranks_come_before_sizes(self):
+        self.assertEqual({'two': 'a'}, moves.plan(
+            {'a': host(4)}, {'one': need(4), 'two': need(3)},
+            {'one': 1, 'two': 0}))
 
     def test_the_host_with_the_least_room(self):
         self.assertEqual({'one': 'b'}, moves.plan(
-            {'a': host(10), 'b': host(4)}, {'one': need(4)}))
+            {'a': host(10), 'b': host(4)}, {'one': need(4)}, SAME))
 
     def test_who_finds_no_place_has_none(self):
         self.assertEqual({'one': 'a'}, moves.plan(
-            {'a': host(4)}, {'one': need(4), 'two': need(4)}))
-        self.assertEqual({}, moves.plan({}, {'one': need(4)}))
+            {'a': host(4)}, {'one': need(4), 'two': need(4)}, SAME))
+        self.assertEqual({}, moves.plan({}, {'one': need(4)}, SAME))
