@@ -46,6 +46,7 @@ KEYS = {
     (PCLOUD, f'pcloud:host_state:{NODE}'): (),
     (PCLOUD, 'pcloud:host:a'): (),
     (PCLOUD, TENANT): (MISSING,),
+    (PCLOUD, 'pcloud:host_recovery'): (MISSING,),
     (PCLOUD, 'pcloud:name'): TEXTS,
     (PCLOUD, 'pcloud:owner'): TEXTS,
     (PCLOUD, 'pcloud:id'): (),
@@ -74,6 +75,7 @@ KEYS = {
     (RACK, 'pcloud:sticky:A'): ('-1', MISSING),
     (JOURNAL, 'pcloud:own_ratios:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:drain:node-1'): (MISSING,),
+    (JOURNAL, 'pcloud:recovery:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:node:node-1'): (),
     (JOURNAL, 'pcloud:due:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:due:node-2'): (MISSING,)}
