@@ -41,6 +41,7 @@ from pcloud.objects import replacements
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.moving import recovery
 
 CONF = cfg.CONF
 LOG = logging.getLogger(__name__)

@@ -386,22 +386,9 @@ def _pcloud(
     metadata = aggregate.metadata
     return Pcloud(
         aggregate=aggregate, **_of_frame(metadata),
-        units=sum(filter(None, map(units.get, _counted(aggregate)))),
+        units=sum(filter(None, map(units.get, replacements.counted(aggregate)))),
         cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
         ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))
-
-
-def _counted(aggregate: rows.Aggregate) -> frozenset[str]:
-    """Return the hosts of a Pcloud whose units count.
-
-    A host that stands in for another host of the Pcloud does not count, unless
-    it is a spare.
-    """
-    standing_in = maintenance_policies.standing_in(
-        maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
-        aggregate.hosts)
-    return aggregate.hosts - {
-        host for host, other in standing_in.items() if not other.spare}
 
 
 def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:

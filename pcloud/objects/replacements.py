@@ -132,6 +132,19 @@ def standing_in(aggregate: rows.Aggregate, host: str) -> str | None:
                  if other.host == host and other.stays), None)
 
 
+def counted(aggregate: rows.Aggregate) -> frozenset[str]:
+    """Return the hosts of a Pcloud whose units count.
+
+    A host that stands in for another host of the Pcloud does not count, unless
+    it is a spare.
+    """
+    standing_in = maintenance_policies.standing_in(
+        maintenance_policies.stand_ins(names.replaced(aggregate.metadata)),
+        aggregate.hosts)
+    return aggregate.hosts - {
+        host for host, other in standing_in.items() if not other.spare}
+
+
 def take_over(
     written: writes.Rows, aggregate_id: int, host: str,
 ) -> None:

@@ -47,6 +47,7 @@ KEYS = {
     (PCLOUD, 'pcloud:host:a'): (),
     (PCLOUD, TENANT): (MISSING,),
     (PCLOUD, 'pcloud:shrink'): (MISSING,),
+    (PCLOUD, 'pcloud:host_recovery'): (MISSING,),
     (PCLOUD, 'pcloud:name'): TEXTS,
     (PCLOUD, 'pcloud:owner'): TEXTS,
     (PCLOUD, 'pcloud:id'): (),
@@ -77,6 +78,7 @@ KEYS = {
     (JOURNAL, 'pcloud:drain:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:spare:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:idle:node-1'): (MISSING,),
+    (JOURNAL, 'pcloud:recovery:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:node:node-1'): (),
     (JOURNAL, 'pcloud:due:node-1'): (MISSING,),
     (JOURNAL, 'pcloud:due:node-2'): (MISSING,)}
