@@ -41,6 +41,8 @@ FILLING = 'pcloud:placement'
 # The flavors and images that a Pcloud takes, in parts with numbers.
 FLAVORS_PREFIX = 'pcloud:flavors:'
 IMAGES_PREFIX = 'pcloud:images:'
+# How much of the Pcloud a tenant may use.
+CAPS_PREFIX = 'pcloud:caps:'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
 DRAIN_PREFIX = 'pcloud:drain:'
@@ -336,6 +338,19 @@ def tenant_key(project_id: str) -> str:
             'the id of a project, without a colon, and none of the words that '
             'Pcloud keeps for itself')
     return _checked(TENANT_PREFIX + project_id, 'Project id', project_id)
+
+
+def caps_key(project_id: str) -> str:
+    """Return the metadata key of how much of a Pcloud a tenant may use.
+
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(CAPS_PREFIX + project_id, 'Project id', project_id)
+
+
+def caps(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return how much tenants may use: ``project id -> value``."""
+    return stripped(metadata, CAPS_PREFIX)
 
 
 def tenants(metadata: Mapping[str, str]) -> frozenset[str]:

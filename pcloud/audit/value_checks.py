@@ -149,6 +149,8 @@ def _effect(key: str) -> str:
         return 'No project gets the host.'
     if key.startswith(names.UNOPENED_PREFIX):
         return 'The host takes no servers.'
+    if key.startswith(names.CAPS_PREFIX):
+        return 'The tenant starts no more servers in the Pcloud.'
     if key.startswith(names.DRAIN_PREFIX):
         return 'The host is disabled, and not drained.'
     if key.startswith(names.REACTION_PREFIX):

@@ -61,6 +61,8 @@ class Head:
         likewise `images`
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server; None where the owner has not said so, as False
+    :ivar caps: ``project id -> how much the tenant may use``, as written; not
+        in a list
     """
 
     aggregate: rows.Head
@@ -73,6 +75,7 @@ class Head:
     placement: str | None
     flavors: frozenset[str] | None
     images: frozenset[str] | None
+    caps: Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -401,6 +404,7 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
             'pin_by_tenants': _FLAGS.get(
                 metadata.get(names.PIN_BY_TENANTS, '')),
             'placement': filling.known(metadata.get(names.FILLING)),
+            'caps': names.caps(metadata),
             **{name: house_rules.listed(metadata, prefix)
                for name, prefix in _LISTS.items()}}
 

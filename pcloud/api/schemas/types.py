@@ -111,6 +111,10 @@ service_or_server = {'type': 'string',
 # The sum of many units still fits the integers of every client.
 units = {'type': 'integer', 'minimum': 0, 'maximum': unit_rules.MOST}
 
+# How much a tenant may use. Whatever Nova counts is less.
+cap = {'type': ['integer', 'null'], 'minimum': 0, 'maximum': 2 ** 31 - 1,
+       'description': 'a whole number from 0 to 2147483647, or null'}
+
 
 def body(name: str, properties: dict, required: list[str]) -> dict:
     """Return the schema of a body with a single object, ``{name: {...}}``.

@@ -39,6 +39,7 @@ from pcloud.rules import ratios
 from pcloud.rules import record
 from pcloud.rules import turns
 from pcloud.rules import units
+from pcloud.rules.usage import caps
 
 # Gets the rest of a key after the prefix, and the value.
 Check: TypeAlias = Callable[[str, str], object]
@@ -235,6 +236,7 @@ _PREFIXES: Mapping[str, Check] = {
     **_KEYS,
     names.FLAVORS_PREFIX: _ids(forms.FLAVOR_ID, 'ids of flavors'),
     names.IMAGES_PREFIX: _ids(forms.UUID, 'ids of images'),
+    names.CAPS_PREFIX: _record(caps.Caps),
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),

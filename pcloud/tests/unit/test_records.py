@@ -24,6 +24,7 @@ from pcloud.rules.placing import access
 from pcloud.rules import ratios
 from pcloud.rules import record
 from pcloud.rules import turns
+from pcloud.rules.usage import caps
 
 _REFERENCE = pathlib.Path(__file__).parents[3] / (
     'doc/source/reference/metadata.rst')
@@ -80,6 +81,8 @@ RECORDS = {
     ratios.OwnRatios: st.builds(
         ratios.OwnRatios, _RATIOS, st.none() | _RATIOS) | st.builds(
             ratios.OwnRatios, ram=_RATIOS),
+    caps.Caps: st.tuples(*[st.none() | st.integers(0, 2 ** 31)] * 3).filter(
+        any).map(lambda numbers: caps.Caps(*numbers)),
     journal.Released: st.builds(
         journal.Released, st.integers(0, 10 ** 10 - 1), _TEXTS),
     due.Due: _DUES.map(due.fitting)}

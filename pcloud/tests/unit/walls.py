@@ -53,7 +53,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception text', '',
-        'looks moving ratios turns',
+        'looks moving ratios turns usage',
         'host_resources placing record',
         'capacity consumers forms units',
         'coded'),
@@ -68,6 +68,9 @@ ROOMS = {
         '', '',
         'assignments moves',
         'blockers draining maintenance_policies maintenance_windows'),
+    'rules/usage': _room(
+        '', '',
+        'caps'),
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -94,7 +97,7 @@ ROOMS = {
         'announce compute_calls placement'),
     'backend/cells': _room(
         '', '',
-        'expected_places shelved_servers',
+        'expected_places shelved_servers tenant_servers',
         'consumers occupants past_moves scaled_servers servers '
         'started_servers',
         'compute_nodes',
@@ -126,7 +129,7 @@ ROOMS = {
         'pool_hosts'),
     'objects/placing': _room(
         '', '',
-        'machine_constraints right_values usable_pclouds',
+        'machine_constraints right_values tenant_caps usable_pclouds',
         'scoped_policies sticky_keys',
         'affinity_keys host_attributes'),
     # A wing has the handlers of its own calls.
@@ -251,6 +254,7 @@ ROOMS = {
         '', '',
         'forced_moves kept_requests metadata servers',
         'default_pclouds growing_launches',
+        'launch_sizes',
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',

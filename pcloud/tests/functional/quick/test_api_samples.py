@@ -145,6 +145,10 @@ class ApiSamplesTest(base.PcloudTestCase):
         path = f'/os-pclouds/{pcloud}'
         self._sample('tenants/add', self.alice, 'PUT',
                      f'{path}/tenants/{base.BOB}')
+        self._sample('tenants/cap', self.alice, 'PUT',
+                     f'{path}/tenants/{base.BOB}', {'tenant': {
+                         'max_servers': 20, 'max_vcpus': 64,
+                         'max_memory_mb': None}})
         keystone = outages.NamingKeystone()
         keystone.projects = {('default', 'render'): base.ALICE,
                              ('default', 'film'): base.BOB}
