@@ -31,6 +31,7 @@ TYPE_JOURNAL = 'journal'
 FLAVOR_ID = 'pcloud:flavor_id'
 DESCRIPTION = 'pcloud:description'
 UNITS = 'pcloud:units'
+PRICE = 'pcloud:price'
 
 ID = 'pcloud:id'
 NAME = 'pcloud:name'
@@ -74,6 +75,11 @@ DUE_PREFIX = 'pcloud:due:'
 UNOPENED_PREFIX = 'pcloud:unopened:'
 RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
+# In the journal: since when a host is held, what hosts of a host flavor cost,
+# and what those have come to that are not held any more.
+SPAN_PREFIX = 'pcloud:span:'
+RATE_PREFIX = 'pcloud:rate:'
+SUM_PREFIX = 'pcloud:sum:'
 # In the journal: which worker does what is due for the hosts of a Pcloud now.
 MOVING_PREFIX = 'pcloud:moving:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
@@ -87,7 +93,7 @@ KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
 _OF_JOURNAL = (
     *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
     RELEASED_PREFIX, MAINTENANCE_PREFIX, REBALANCE_PREFIX, MOVING_PREFIX,
-    STRICT_PREFIX)
+    STRICT_PREFIX, SPAN_PREFIX, RATE_PREFIX, SUM_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -114,7 +120,7 @@ RAM_RATIO = 'ram_allocation_ratio'
 # reserved id would overwrite a key with another meaning.
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
-    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
+    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, PRICE, ID, NAME, OWNER,
                 MAINTENANCE_POLICY, PIN_BY_TENANTS, FILLING, SCOPE, SCOPE_ID))
 
 
@@ -246,6 +252,30 @@ def strict_key(project_id: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(STRICT_PREFIX + project_id, 'Project id', project_id)
+
+
+def span_key(host: str) -> str:
+    """Return the journal's key of since when a host is held.
+
+    :param host: the service host, which has to fit `maintenance_key`
+    """
+    return SPAN_PREFIX + host
+
+
+def rates_prefix(flavor_id: str) -> str:
+    """Return the beginning of the journal's keys of a host flavor's rates."""
+    return f'{RATE_PREFIX}{flavor_id}:'
+
+
+def sums_prefix(project_id: str, flavor_id: str = '') -> str:
+    """Return the beginning of the journal's keys of what hosts came to.
+
+    A month follows the host flavor.
+
+    :param flavor_id: '' for all host flavors of the project
+    """
+    prefix = f'{SUM_PREFIX}{project_id}:'
+    return f'{prefix}{flavor_id}:' if flavor_id else prefix
 
 
 def own_ratios_key(host: str) -> str:

@@ -175,6 +175,7 @@ _EFFECTS = {
     names.FLAVOR_ID: _INCOMPLETE,
     names.UNITS: f'{_INCOMPLETE} Each of its hosts in a Pcloud fills the '
                  'quota of the owner.',
+    names.PRICE: 'The host flavor has no price.',
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.DESCRIPTION: 'It is shown as it is.',

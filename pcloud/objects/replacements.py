@@ -17,6 +17,7 @@ from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
 from pcloud import names
 from pcloud.rules.moving import draining
@@ -56,9 +57,10 @@ def _send_away(
     :param other: the service host that it has stood in for; None where nobody
         can read for whom
     """
-    placed, replaces = names.node_key(host), names.replaces_key(host)
-    there = written.values(aggregate_id, [placed, replaces])
-    if len(there) < 2:
+    placed, replaces, span = (
+        names.node_key(host), names.replaces_key(host), names.span_key(host))
+    there = written.values(aggregate_id, [placed, replaces, span])
+    if not {placed, replaces} <= there.keys():
         return
     stand_in = maintenance_policies.StandIn.known(there[replaces])
     if other != (None if stand_in is None else stand_in.host):
@@ -70,6 +72,8 @@ def _send_away(
     if stand_in is not None:
         written.exchange(aggregate_id, replaces, dataclasses.replace(
             stand_in, over=True).text())
+    if span in there:
+        spans.count_from_now(written, host, there[span])
     written.exchange(aggregate_id, state_key, access.DISABLED)
     # To delete nothing would lock a gap, and hold up other changes.
     if drain_key in values:

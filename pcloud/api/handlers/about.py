@@ -29,7 +29,9 @@ EXTENSIONS = (
     'servers',
     'settling',
     'simulate',
+    'tenant-caps',
     'tenant-names',
+    'usage',
     'worker-seen',
 )
 

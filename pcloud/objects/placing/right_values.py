@@ -40,6 +40,7 @@ from pcloud.rules import record
 from pcloud.rules import turns
 from pcloud.rules import units
 from pcloud.rules.usage import caps
+from pcloud.rules.usage import ledger
 
 # Gets the rest of a key after the prefix, and the value.
 Check: TypeAlias = Callable[[str, str], object]
@@ -219,6 +220,7 @@ _EXACT: Mapping[str, Check] = {
     names.MAINTENANCE_POLICY: _choice(*maintenance_policies.POLICIES),
     names.PIN_BY_TENANTS: _choice(house_rules.ON, house_rules.OFF),
     names.FILLING: _choice(*filling.CHOICES),
+    names.PRICE: lambda key, value: ledger.read_price(value),
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
@@ -251,6 +253,9 @@ _PREFIXES: Mapping[str, Check] = {
     names.RELEASED_PREFIX: _record(journal.Released),
     names.MOVING_PREFIX: _record(turns.Turn),
     names.STRICT_PREFIX: _record(turns.Turn),
+    names.SPAN_PREFIX: _record(ledger.Span),
+    names.RATE_PREFIX: _record(ledger.Rate),
+    names.SUM_PREFIX: _record(ledger.Sum),
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check_stored,

@@ -70,7 +70,7 @@ ROOMS = {
         'blockers draining maintenance_policies maintenance_windows'),
     'rules/usage': _room(
         '', '',
-        'caps'),
+        'caps ledger'),
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -88,7 +88,7 @@ ROOMS = {
         'isolation',
         'launch_rows step_rows',
         'inherited_metadata pcloud_rows',
-        'maintenance_rows',
+        'maintenance_rows span_rows',
         'kept_rows',
         'readings rows sticky_copies'),
     'backend/calls': _room(
@@ -105,7 +105,7 @@ ROOMS = {
         'asking stray_services'),
     'backend/changes': _room(
         '', '',
-        'change',
+        'change spans',
         'journal writes',
         'due'),
     'objects': _room(
@@ -139,7 +139,7 @@ ROOMS = {
         'nova.context oslo_config oslo_utils',
         'routes',
         'all_checks remains',
-        'gap_checks placement_checks',
+        'gap_checks placement_checks span_checks',
         'attribute_checks home_checks project_checks row_checks value_checks',
         'findings repair'),
     'scheduler': _room(
@@ -224,6 +224,13 @@ ROOMS = {
         'scaled_services',
         'follower',
         'credentials key_pairs owner_threads tenant_calls'),
+    'usage': _room(
+        f'{_COMMON} api.call api.policies api.projects api.route api.schemas '
+        'api.views backend objects',
+        'nova.context oslo_config',
+        'routes',
+        'handlers',
+        'held_hosts pcloud_use'),
     'metrics': _room(
         f'{_COMMON} audit backend counters objects',
         'nova.context oslo_log oslo_utils prometheus_client',
