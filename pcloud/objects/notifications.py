@@ -91,6 +91,29 @@ class PcloudHostMaintenancePayload(_Payload):
 
 
 @base.VersionedObjectRegistry.register
+class PcloudHostExistsPayload(_Payload):
+    """The payload of ``pcloud.host.exists``.
+
+    `name` is the owner's name for the host; `units` and `price`, a decimal
+    text, are what it counts and costs an hour now. `since` and `hour` are
+    seconds since the epoch: when the project has got the host, and the
+    beginning of the hour in which it is told.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(),
+        'units': fields.IntegerField(),
+        'price': fields.StringField(nullable=True),
+        'since': fields.IntegerField(),
+        'hour': fields.IntegerField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
 class PcloudTenantPayload(_Payload):
     """The payload of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
 
@@ -163,6 +186,28 @@ def maintenance(
     """Tell that a maintenance was announced, changed or withdrawn."""
     _emit(context, 'pcloud.host.maintenance', PcloudHostMaintenancePayload(
         **dataclasses.asdict(event)))
+
+
+@dataclasses.dataclass(frozen=True)
+class ExistingHost:
+    """A host that is held; the fields are the fields of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    host_flavor: str
+    units: int
+    price: str | None
+    since: int
+    hour: int
+
+
+def existing(
+    context: nova_context.RequestContext, host_: ExistingHost,
+) -> None:
+    """Tell that a host is held."""
+    _emit(context, 'pcloud.host.exists', PcloudHostExistsPayload(
+        **dataclasses.asdict(host_)))
 
 
 def tenant(

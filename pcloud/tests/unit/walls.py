@@ -216,7 +216,7 @@ ROOMS = {
         'asking drain_plan drains maintenance maintenance_reactions',
         'maintenance_drains'),
     'worker': _room(
-        'api backend client exception moving objects rules',
+        'api backend client exception moving objects rules usage',
         f'{_OSLO} keystoneauth1 nova.api nova.context nova.policy requests '
         'webob',
         'loop',
@@ -227,10 +227,10 @@ ROOMS = {
     'usage': _room(
         f'{_COMMON} api.call api.policies api.projects api.route api.schemas '
         'api.views backend objects',
-        'nova.context oslo_config',
+        'nova.context oslo_config oslo_utils',
         'routes',
         'handlers',
-        'held_hosts pcloud_use'),
+        'existing_hosts held_hosts pcloud_use'),
     'metrics': _room(
         f'{_COMMON} audit backend counters objects',
         'nova.context oslo_log oslo_utils prometheus_client',
@@ -285,12 +285,12 @@ ROOMS = {
         'v1',
         'node_keys pool_hosts server_places',
         'calls display servers',
-        'plan_resources',
+        'plan_resources usage_resources',
         'resources runs transport',
         'arguments exceptions'),
     'client/calls': _room(
         '', '',
-        'host_flavors hosts pclouds planning scoped_policies',
+        'host_flavors hosts pclouds planning scoped_policies usage',
         'base'),
     'client/deploy': _room(
         '', '',
@@ -309,8 +309,11 @@ ROOMS = {
         'pcloud_service',
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
-        'planning',
+        'planning usage',
         'common host_forecasts images plugin projects service_options'),
+    'client/osc/usage': _room(
+        '', '',
+        'pcloud_cap pcloud_usage'),
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),

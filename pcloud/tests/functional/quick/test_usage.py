@@ -447,3 +447,46 @@ class CostTest(shared_cloud.SharedCloudTestCase):
                 self.admin.call_json, 'PUT', '/os-host-flavors/gpu',
                 {'host_flavor': {'price': changed}})).sql)
         self.assertEqual(costs[0], costs[1])
+
+
+class ExistsTest(LedgerTestCase):
+    """Billing is told once an hour of the hosts that are held."""
+
+    def furnish(self):
+        super().furnish()
+        self.make_pool('gpu', 'node-1', 'node-2', units=8)
+        self.work()
+
+    def told(self):
+        """Have a worker look; return what billing is told."""
+        self.notifier.reset()
+        self.work()
+        return [each['payload']['nova_object.data']
+                for each in self.notifier.versioned_notifications
+                if each['event_type'] == 'pcloud.host.exists']
+
+    def test_each_hour(self):
+        self.told()
+        self.set_flavor(price='1.5')
+        self.add(self.alice, 'a')
+        since = self.now()
+        self.assertEqual([], self.told())
+        self.later(minutes=59)
+        self.assertEqual([], self.told())
+        self.later(minutes=1)
+        self.assertEqual([{
+            'pcloud_id': self.pclouds[self.alice], 'owner': base.ALICE,
+            'name': 'a', 'host_flavor': 'gpu', 'units': 8, 'price': '1.5',
+            'since': since, 'hour': since + 3600}], self.told())
+        self.assertEqual([], self.told())
+        self.later(hours=30)
+        self.add(self.bob, 'b')
+        self.assertEqual(
+            [('a', base.ALICE), ('b', base.BOB)],
+            sorted((each['name'], each['owner']) for each in self.told()))
+
+    def test_not_wanted(self):
+        self.add(self.alice, 'a')
+        self.flags(notification_format='unversioned', group='notifications')
+        self.later(hours=1)
+        self.assertEqual([], self.told())
