@@ -20,12 +20,11 @@ _HOUR = 3600
 
 
 def tell(context: nova_context.RequestContext) -> None:
-    """Tell of each host that is held, if no worker has looked this hour.
+    """Tell of each held host, if no worker has looked in the present hour.
 
-    Whoever looks first in an hour tells, before the look is noted: a worker
-    that dies meanwhile is followed by one that tells again. One query where
-    notifications are wanted, else none; five more in the first look of an
-    hour.
+    The first look of an hour tells, before the look is noted: after a worker
+    has died meanwhile, another worker tells again. A query where notifications
+    are wanted, else none; five more in the first look of an hour.
     """
     if not notifications.wanted():
         return

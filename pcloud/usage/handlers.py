@@ -37,7 +37,7 @@ INDEX_QUERY = {
 
 
 def show_pcloud(call: api_call.Call) -> dict:
-    """Show what the tenants use of a Pcloud, and since when it has its hosts.
+    """Show what the tenants use of a Pcloud, and since when hosts are there.
 
     Rule: reference-usage-pcloud
     """

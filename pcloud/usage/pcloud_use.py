@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the tenants use of a Pcloud, and since when it has its hosts.
+"""What the tenants use of a Pcloud, and since when hosts are there.
 
 Rule: reference-usage-pcloud
 """
