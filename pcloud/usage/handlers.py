@@ -19,7 +19,7 @@ CONF = cfg.CONF
 # Of a share, which is no amount that anybody pays for.
 _DIGITS = 4
 
-_MONTH = {'type': 'string', 'pattern': r'^[0-9]{4}-[0-9]{2}\Z',
+_MONTH = {'type': 'string', 'pattern': r'^[0-9-]{1,7}\Z',
           'description': 'a year and a month, such as 2026-11'}
 
 SHOW_QUERY = {

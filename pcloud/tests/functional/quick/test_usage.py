@@ -432,6 +432,7 @@ class CostTest(shared_cloud.SharedCloudTestCase):
     hosts = {f'node-{number}': 'az1' for number in range(1, 7)}
 
     def test_flat(self):
+        self.clock = self.useFixture(utils_fixture.TimeFixture())
         self.make_pool('gpu', *self.hosts)
         pcloud = self.make_pcloud(self.alice)
         paths = [f'/os-pclouds/{pcloud}/usage', '/os-pcloud-usage',
@@ -442,11 +443,13 @@ class CostTest(shared_cloud.SharedCloudTestCase):
                 self.add_host(self.alice, pcloud, f'h{number}-{each}', 'gpu')
             costs.append([counting.least(functools.partial(
                 self.admin.get_json, path)).sql for path in paths])
-            changed = f'{number}'
-            costs[-1].append(counting.least(functools.partial(
-                self.admin.call_json, 'PUT', '/os-host-flavors/gpu',
-                {'host_flavor': {'price': changed}})).sql)
+            costs[-1].append(counting.least(self.set_price).sql)
         self.assertEqual(costs[0], costs[1])
+
+    def set_price(self):
+        self.clock.advance_time_seconds(1)
+        self.admin.call_json('PUT', '/os-host-flavors/gpu', {
+            'host_flavor': {'price': '1'}})
 
 
 class ExistsTest(LedgerTestCase):
