@@ -446,6 +446,28 @@ class CostTest(shared_cloud.SharedCloudTestCase):
             costs[-1].append(counting.least(self.set_price).sql)
         self.assertEqual(costs[0], costs[1])
 
+    def test_a_host_that_leaves(self):
+        self.clock = self.useFixture(utils_fixture.TimeFixture())
+        self.make_pool('gpu', *self.hosts)
+        self.work()
+        pcloud = self.make_pcloud(self.alice)
+        path = f'/os-pclouds/{pcloud}/hosts'
+        costs = []
+        for name in ('warm', 'without', 'first', 'second', 'third'):
+            self.alice.call_json('POST', path, {
+                'host': {'name': name, 'host_flavor': 'gpu'}})
+            journal = self.aggregate('pcloud-journal')
+            if name in ('warm', 'without'):
+                journal.update_metadata({
+                    key: None for key in journal.metadata
+                    if key.startswith('pcloud:span:')})
+            self.clock.advance_time_seconds(1)
+            costs.append(counting.count(functools.partial(
+                self.alice.call_json, 'DELETE', f'{path}/{name}')).sql)
+        _, without, *others = costs
+        # One reads, one writes, and one deletes the sums of before.
+        self.assertEqual([2, 3, 3], [cost - without for cost in others])
+
     def set_price(self):
         self.clock.advance_time_seconds(1)
         self.admin.call_json('PUT', '/os-host-flavors/gpu', {
