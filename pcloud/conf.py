@@ -198,6 +198,15 @@ positive weight prefers hosts with less of it, a negative one those with more;
 0 leaves the key out. Policies, flavors and images override it.
 """),
     cfg.StrOpt(
+        'currency',
+        default='',
+        max_length=16,
+        help="""
+The currency of the prices of host flavors, such as ``EUR``.
+
+It is shown beside costs, and nothing is converted. Empty shows none.
+"""),
+    cfg.StrOpt(
         'customer_key_scope',
         default='cloud',
         choices=[

@@ -182,6 +182,18 @@ class HouseRuleBroken(Denied):
     message = 'Pcloud %(pcloud)s cannot be used so: %(reason)s.'
 
 
+class CapExceeded(Denied):
+    """A tenant asks for more than the owner of a Pcloud lets it use."""
+
+    message = 'Pcloud %(pcloud)s takes no more: %(reason)s.'
+
+
+class UseUnknown(Unavailable):
+    """What a tenant with a cap uses cannot be counted now."""
+
+    message = 'Pcloud %(pcloud)s takes no more now: %(reason)s.'
+
+
 class NamedHostUnknown(Invalid):
     """A server names a host that its Pcloud does not have."""
 

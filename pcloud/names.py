@@ -6,6 +6,7 @@ Rule: reference-metadata
 """
 
 from collections.abc import Mapping
+import functools
 import re
 
 from pcloud import exception
@@ -31,6 +32,7 @@ TYPE_JOURNAL = 'journal'
 FLAVOR_ID = 'pcloud:flavor_id'
 DESCRIPTION = 'pcloud:description'
 UNITS = 'pcloud:units'
+PRICE = 'pcloud:price'
 
 ID = 'pcloud:id'
 NAME = 'pcloud:name'
@@ -43,6 +45,8 @@ SHRINK = 'pcloud:shrink'
 # The flavors and images that a Pcloud takes, in parts with numbers.
 FLAVORS_PREFIX = 'pcloud:flavors:'
 IMAGES_PREFIX = 'pcloud:images:'
+# How much of the Pcloud a tenant may use.
+CAPS_PREFIX = 'pcloud:caps:'
 HOST_PREFIX = 'pcloud:host:'
 STATE_PREFIX = 'pcloud:host_state:'
 DRAIN_PREFIX = 'pcloud:drain:'
@@ -82,6 +86,11 @@ RELEASED_PREFIX = 'pcloud:released:'
 MAINTENANCE_PREFIX = 'pcloud:maintenance:'
 # When the recovery of a host has begun, whatever became of the host.
 RECOVERED_PREFIX = 'pcloud:recovered:'
+# In the journal: since when a host is held, what hosts of a host flavor cost,
+# and what those have come to that are not held any more.
+SPAN_PREFIX = 'pcloud:span:'
+RATE_PREFIX = 'pcloud:rate:'
+SUM_PREFIX = 'pcloud:sum:'
 # In the journal: which worker does what is due for the hosts of a Pcloud now.
 MOVING_PREFIX = 'pcloud:moving:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
@@ -95,7 +104,7 @@ KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
 _OF_JOURNAL = (
     *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
     RELEASED_PREFIX, MAINTENANCE_PREFIX, RECOVERED_PREFIX, REBALANCE_PREFIX,
-    MOVING_PREFIX, STRICT_PREFIX)
+    MOVING_PREFIX, STRICT_PREFIX, SPAN_PREFIX, RATE_PREFIX, SUM_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
@@ -122,7 +131,7 @@ RAM_RATIO = 'ram_allocation_ratio'
 # reserved id would overwrite a key with another meaning.
 _RESERVED = frozenset(
     key.removeprefix(TENANT_PREFIX)
-    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, ID, NAME, OWNER,
+    for key in (TYPE, FLAVOR_ID, DESCRIPTION, UNITS, PRICE, ID, NAME, OWNER,
                 MAINTENANCE_POLICY, HOST_RECOVERY, PIN_BY_TENANTS, FILLING,
                 SHRINK, SCOPE, SCOPE_ID))
 
@@ -178,68 +187,27 @@ def kept_keys(host: str) -> list[str]:
     return [prefix + host for prefix in KEPT_OF_HOSTS]
 
 
-def drain_key(host: str) -> str:
-    """Return the journal's key of the drain of a host.
+def _of_host(prefix: str, host: str) -> str:
+    """Return the key of a host in the journal.
 
     :param host: the service host, which has to fit `maintenance_key`
     """
-    return DRAIN_PREFIX + host
+    return prefix + host
 
 
-def reaction_key(host: str) -> str:
-    """Return the journal's key of what was done for a maintenance of a host.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return REACTION_PREFIX + host
-
-
-def replaces_key(host: str) -> str:
-    """Return the journal's key of whom a host stands in for.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return REPLACES_PREFIX + host
-
-
-def spare_key(host: str) -> str:
-    """Return the journal's key of a host that is a spare.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return SPARE_PREFIX + host
-
-
-def idle_key(host: str) -> str:
-    """Return the journal's key of since when a host is seen empty.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return IDLE_PREFIX + host
-
-
-def recovery_key(host: str) -> str:
-    """Return the journal's key of the recovery of a host.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return RECOVERY_PREFIX + host
-
-
-def recovered_key(host: str) -> str:
-    """Return the journal's key of when the recovery of a host has begun.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return RECOVERED_PREFIX + host
-
-
-def node_key(host: str) -> str:
-    """Return the journal's key of a service host's compute node.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return NODE_PREFIX + host
+# What the journal keeps of a service host, see the prefixes.
+drain_key = functools.partial(_of_host, DRAIN_PREFIX)
+reaction_key = functools.partial(_of_host, REACTION_PREFIX)
+replaces_key = functools.partial(_of_host, REPLACES_PREFIX)
+spare_key = functools.partial(_of_host, SPARE_PREFIX)
+idle_key = functools.partial(_of_host, IDLE_PREFIX)
+recovery_key = functools.partial(_of_host, RECOVERY_PREFIX)
+recovered_key = functools.partial(_of_host, RECOVERED_PREFIX)
+node_key = functools.partial(_of_host, NODE_PREFIX)
+unopened_key = functools.partial(_of_host, UNOPENED_PREFIX)
+released_key = functools.partial(_of_host, RELEASED_PREFIX)
+span_key = functools.partial(_of_host, SPAN_PREFIX)
+own_ratios_key = functools.partial(_of_host, OWN_PREFIX)
 
 
 def due_key(host: str) -> str:
@@ -248,22 +216,6 @@ def due_key(host: str) -> str:
     :raises: `exception.NameTooLong` when Nova could not hold the key
     """
     return _checked(DUE_PREFIX + host, 'Service host', host)
-
-
-def unopened_key(host: str) -> str:
-    """Return the journal's key of a host that was never enabled.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return UNOPENED_PREFIX + host
-
-
-def released_key(host: str) -> str:
-    """Return the journal's key of who has let a settling host go.
-
-    :param host: the service host, which has to fit `maintenance_key`
-    """
-    return RELEASED_PREFIX + host
 
 
 def maintenance_key(host: str) -> str:
@@ -289,12 +241,20 @@ def strict_key(project_id: str) -> str:
     return _checked(STRICT_PREFIX + project_id, 'Project id', project_id)
 
 
-def own_ratios_key(host: str) -> str:
-    """Return the journal's key of a host's own ratios.
+def rates_prefix(flavor_id: str) -> str:
+    """Return the beginning of the journal's keys of a host flavor's rates."""
+    return f'{RATE_PREFIX}{flavor_id}:'
 
-    :param host: the service host, which has to fit `maintenance_key`
+
+def sums_prefix(project_id: str, flavor_id: str = '') -> str:
+    """Return the beginning of the journal's keys of what hosts came to.
+
+    A month follows the host flavor.
+
+    :param flavor_id: '' for all host flavors of the project
     """
-    return OWN_PREFIX + host
+    prefix = f'{SUM_PREFIX}{project_id}:'
+    return f'{prefix}{flavor_id}:' if flavor_id else prefix
 
 
 def rebalance_prefix(pcloud_id: str) -> str:
@@ -379,6 +339,19 @@ def tenant_key(project_id: str) -> str:
             'the id of a project, without a colon, and none of the words that '
             'Pcloud keeps for itself')
     return _checked(TENANT_PREFIX + project_id, 'Project id', project_id)
+
+
+def caps_key(project_id: str) -> str:
+    """Return the metadata key of how much of a Pcloud a tenant may use.
+
+    :raises: `exception.NameTooLong` when Nova could not hold the key
+    """
+    return _checked(CAPS_PREFIX + project_id, 'Project id', project_id)
+
+
+def caps(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return how much tenants may use: ``project id -> value``."""
+    return stripped(metadata, CAPS_PREFIX)
 
 
 def tenants(metadata: Mapping[str, str]) -> frozenset[str]:

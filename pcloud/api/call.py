@@ -42,8 +42,9 @@ class Call:
         path
     :ivar query: the query string, valid for the route's schema
     :ivar body: the members of the single object in the body, or the list in
-        the body by its name, valid for the route's schema; empty where the
-        route takes no body
+        the body by its name, valid for the route's schema; empty without a
+        body
+    :ivar has_body: whether the request has a body that the route takes
     """
 
     context: nova_context.RequestContext
@@ -52,6 +53,7 @@ class Call:
     parameters: Mapping[str, str]
     query: Mapping[str, typing.Any]
     body: Mapping
+    has_body: bool = False
 
     @property
     def project_id(self) -> str:

@@ -19,6 +19,7 @@ class Route:
     :ivar query: the JSON schema of the query string, None where the query
         string is not read
     :ivar also: other status codes of success
+    :ivar is_optional: whether a request may come without the body of `schema`
     """
 
     method: str
@@ -29,3 +30,4 @@ class Route:
     schema: dict | None = None
     query: dict | None = None
     also: tuple[int, ...] = ()
+    is_optional: bool = False

@@ -27,7 +27,8 @@ _PROJECT = '/{project_id:[0-9a-f-]+}'
 
 # The wings with rows of their own. A wing is found by name: the core imports
 # no wing for the sake of the wing's calls, and runs without the wing.
-WINGS = ['pcloud.audit.routes', 'pcloud.planning.routes']
+WINGS = ['pcloud.audit.routes', 'pcloud.planning.routes',
+         'pcloud.usage.routes']
 
 ROUTES = [
     Route('GET', '/os-host-flavors', handlers.host_flavors.index,
@@ -80,7 +81,8 @@ ROUTES = [
     Route('POST', '/os-pclouds/{id}/tenants', handlers.tenants.add_named,
           policies.others.TENANTS_ADD, 201, handlers.tenants.ADD_BODY),
     Route('PUT', '/os-pclouds/{id}/tenants/{tenant}', handlers.tenants.add,
-          policies.others.TENANTS_ADD, 204),
+          policies.others.TENANTS_ADD, 204, handlers.tenants.CAPS_BODY,
+          is_optional=True),
     Route('DELETE', '/os-pclouds/{id}/tenants/{tenant}',
           handlers.tenants.remove, policies.others.TENANTS_REMOVE, 204,
           query=handlers.tenants.REMOVE_QUERY),
@@ -138,6 +140,7 @@ _FORMS: dict[str, dict] = {
     '/os-pclouds/{id}/hosts/{name}': types.host_name,
     '/os-pclouds/{id}/tenants/{tenant}': types.scope_id,
     '/os-pcloud-quotas/{project}': types.scope_id,
+    '/os-pcloud-usage/{project}': types.scope_id,
     '/os-pcloud-attributes/{name}': types.attribute_name,
     '/os-pcloud-policies/{scope}': schemas.scoped_policies.scope,
     '/os-pcloud-policies/{scope}/{id}': types.scope_id,

@@ -157,7 +157,8 @@ class Middleware:
         made = call.Call(
             context=context, rbac=self._rbac, rule=route.rule,
             parameters=parameters, query=_query(request, route),
-            body=_body(request, route))
+            body=_body(request, route),
+            has_body=_has_body(request, route))
         if not made.can(route.rule):
             raise exception.PolicyForbids(rule=route.rule)
         return _response(request, route, route.handler(made))
@@ -249,8 +250,13 @@ def _query(request: nova_wsgi.Request, route: routes.Route) -> dict:
     return values
 
 
+def _has_body(request: nova_wsgi.Request, route: routes.Route) -> bool:
+    """Whether a request has a body to be read, right or not."""
+    return not route.is_optional or bool(request.body)
+
+
 def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
-    if route.schema is None:
+    if route.schema is None or not _has_body(request, route):
         return {}
     try:
         # json.loads would guess the encoding of bytes.

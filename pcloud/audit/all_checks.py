@@ -28,6 +28,7 @@ from pcloud.audit import placement_checks
 from pcloud.audit import project_checks
 from pcloud.audit import repair
 from pcloud.audit import row_checks
+from pcloud.audit import span_checks
 from pcloud.audit import value_checks
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import kept_rows
@@ -69,6 +70,7 @@ def find(
     known = _read(context)
     parts: list[tuple[str, Callable[[], Iterator[findings.Finding]]]] = [
         ('the rows', functools.partial(row_checks.check, known)),
+        ('what hosts come to', functools.partial(span_checks.check, known)),
         ('hosts let go', functools.partial(row_checks.check_released, known)),
         ('what runs on hosts', functools.partial(_check_servers, known)),
         ('Placement', functools.partial(placement_checks.check, known)),

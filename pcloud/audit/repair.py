@@ -21,6 +21,7 @@ from pcloud.backend.cells import consumers
 from pcloud.backend.changes import change
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
+from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud.moving import maintenance
@@ -54,7 +55,8 @@ def settle_stateless(
                 names.state_key(node): access.DISABLED,
                 names.node_key(host): node})
             return True
-        kept = written.values(aggregate.id, names.kept_keys(host))
+        kept = written.values(
+            aggregate.id, [*names.kept_keys(host), names.span_key(host)])
         own = readings.own_ratios(kept, host)
         _claim(written, host, due.Due(
             written.mark, origin=aggregate.uuid,
@@ -65,12 +67,14 @@ def settle_stateless(
                 names.unopened_key(host), aggregate.metadata[names.ID]):
             written.unmark([names.unopened_key(host)])
         replacements.end(written, aggregate.id, host)
+        spans.add_to_sums(written, kept.get(names.span_key(host)), 0)
         written.drop(aggregate.id, [
             *kept, *(names.host_key(name) for name, its
                      in names.hosts(metadata).items() if its == node)])
         return True
 
-    done = change.run(context, [_anchor(aggregate)], work)
+    done = change.run(context, [_anchor(aggregate), journal.owner_anchor(
+        aggregate.metadata.get(names.OWNER, ''))], work)
     reconcile.finish(context, [host])
     if not done:
         return _DONE

@@ -235,7 +235,7 @@ def _check_kept(known: Known) -> Iterator[findings.Finding]:
         elif prefix == names.MAINTENANCE_PREFIX:
             if host not in known.pools_of:
                 yield _outlived(prefix, host, value, 'pool')
-        elif host not in known.pclouds_of:
+        elif prefix and host not in known.pclouds_of:
             yield _outlived(prefix, host, value, 'Pcloud')
 
 

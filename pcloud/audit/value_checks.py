@@ -149,6 +149,8 @@ def _effect(key: str) -> str:
         return 'No project gets the host.'
     if key.startswith(names.UNOPENED_PREFIX):
         return 'The host takes no servers.'
+    if key.startswith(names.CAPS_PREFIX):
+        return 'The tenant starts no more servers in the Pcloud.'
     if key.startswith(names.DRAIN_PREFIX):
         return 'The host is disabled, and not drained.'
     if key.startswith(names.REACTION_PREFIX):
@@ -181,6 +183,7 @@ _EFFECTS = {
     names.FLAVOR_ID: _INCOMPLETE,
     names.UNITS: f'{_INCOMPLETE} Each of its hosts in a Pcloud fills the '
                  'quota of the owner.',
+    names.PRICE: 'The host flavor has no price.',
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.SHRINK: 'No host leaves by itself.',

@@ -40,6 +40,8 @@ class Spec:
     :ivar extra_specs: the flavor's extra specs in the request spec
     :ivar flavor_id: the flavor's id in Nova's API
     :ivar image: the image's id; '' where Nova does not know the image
+    :ivar vcpus: the flavor's number of processors
+    :ivar memory_mb: the flavor's memory, in MiB
     """
 
     project: str
@@ -48,6 +50,8 @@ class Spec:
     extra_specs: Mapping[str, str]
     flavor_id: str = ''
     image: str = ''
+    vcpus: int = 0
+    memory_mb: int = 0
 
 
 def hints(
@@ -292,7 +296,8 @@ def _spec(data: Mapping) -> Spec:
     return Spec(data.get('project_id') or '', flavor.get('id'),
                 data.get('scheduler_hints') or {},
                 flavor.get('extra_specs') or {}, flavor.get('flavorid') or '',
-                _data(data.get('image')).get('id') or '')
+                _data(data.get('image')).get('id') or '',
+                flavor.get('vcpus') or 0, flavor.get('memory_mb') or 0)
 
 
 def _data(primitive: Mapping | None) -> Mapping:

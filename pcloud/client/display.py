@@ -357,6 +357,9 @@ EXPLANATION = (
 )
 
 TENANT_LIST = (Field('project_id', 'Project ID'), Field('name', 'Name'))
+TENANT_LONG = TENANT_LIST + (
+    Field('max_servers', 'Max Servers'), Field('max_vcpus', 'Max VCPUs'),
+    Field('max_memory_mb', 'Max Memory MB', title='Max Memory MiB'))
 
 ATTRIBUTE = (
     Field('name', 'Name'),
@@ -443,5 +446,6 @@ def policy_fields(policy: resources.Policy) -> Sequence[Field]:
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:
     """Return the fields of a host flavor, with the pool if visible."""
     return HOST_FLAVOR + (
+        *(() if flavor.price is None else (Field('price', 'Price'),)),
         Field('constraints', 'Constraints', constraint_lines),
         *(() if flavor.hosts is None else (Field('hosts', 'Hosts', pool),)))

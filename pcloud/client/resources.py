@@ -95,6 +95,7 @@ class HostFlavor(Resource):
     :ivar available: how many hosts are free, by availability zone
     :ivar settling: how many hosts are going to be free, when no server from
         before can land on the hosts any more
+    :ivar price: what a host costs an hour, as a decimal text, or None
     :ivar resources: resource class -> the least amount among the hosts, of the
         classes that all hosts have; None while Placement does not answer;
         likewise traits, which all hosts have
@@ -113,6 +114,7 @@ class HostFlavor(Resource):
     disk_gb: int | None = None
     available: Mapping[str, int] = dataclasses.field(default_factory=dict)
     settling: int = 0
+    price: str | None = None
     resources: Mapping[str, int] | None = None
     traits: tuple[str, ...] | None = None
     hosts: tuple[PoolHost, ...] | None = None
@@ -380,12 +382,17 @@ class Tenant(Resource):
     """A project that may start servers in a Pcloud.
 
     :ivar name: None where the caller may not know the name
+    :ivar max_servers: the most servers that the project may use of the
+        Pcloud, None for any number; likewise max_vcpus and max_memory_mb (MiB)
     """
 
     MEMBER = 'tenant'
 
     project_id: str
     name: str | None = None
+    max_servers: int | None = None
+    max_vcpus: int | None = None
+    max_memory_mb: int | None = None
 
     @classmethod
     def from_body(cls, body: object) -> typing.Self:

@@ -16,6 +16,7 @@ from pcloud.client import exceptions
 PCLOUDS = '/os-pclouds'
 HOST_FLAVORS = '/os-host-flavors'
 QUOTAS = '/os-pcloud-quotas'
+USAGES = '/os-pcloud-usage'
 ATTRIBUTES = '/os-pcloud-attributes'
 POLICIES = '/os-pcloud-policies'
 HIDDEN_SERVERS = '/os-pcloud-hidden-servers'
@@ -26,7 +27,8 @@ SERVERS = '/os-pcloud-servers'
 # What names a resource, by what is before the name in a path.
 _KINDS = {
     PCLOUDS: 'Id of a Pcloud', HOST_FLAVORS: 'Id of a host flavor',
-    QUOTAS: 'Id of a project', 'tenants': 'Id of a project',
+    QUOTAS: 'Id of a project', USAGES: 'Id of a project',
+    'tenants': 'Id of a project',
     'hosts': 'Name of a host', ATTRIBUTES: 'Name of a host attribute',
 }
 _POSSIBLE = 'one or more characters without "/", and neither "." nor ".."'
@@ -108,7 +110,7 @@ class Transport:
         return self._having(name, method, url_path, **options)[name]
 
     def pages(self, name: str, url_path: str,
-              query: Mapping[str, typing.Any],
+              query: Mapping[str, typing.Any], key: str = 'id',
               **options: typing.Any) -> Iterator[typing.Any]:
         """Yield the items of a collection, from all pages.
 
@@ -118,10 +120,12 @@ class Transport:
         before is the marker.
 
         :param query: the parameters that narrow or widen the collection
+        :param key: the member by which the items are in order
         :param options: as for :meth:`request`, beside "params"
         """
         for _, new in self._pages(
-                name, url_path, {**query, 'limit': _PAGE_SIZE}, **options):
+                name, url_path, {**query, 'limit': _PAGE_SIZE}, key,
+                **options):
             yield from new
 
     def linked_pages(
@@ -142,7 +146,8 @@ class Transport:
                 return
 
     def _pages(self, name: str, url_path: str,
-               query: Mapping[str, typing.Any], **options: typing.Any,
+               query: Mapping[str, typing.Any], key: str = 'id',
+               **options: typing.Any,
                ) -> Iterator[tuple[typing.Any, list[typing.Any]]]:
         """Yield the body and the new items of each page."""
         seen: set[str] = set()
@@ -157,11 +162,11 @@ class Transport:
                     raise
                 markers.pop()
                 continue
-            new = [item for item in body[name] if item['id'] not in seen]
+            new = [item for item in body[name] if item[key] not in seen]
             if not new:
                 return
             yield body, new
-            markers.extend(item['id'] for item in new)
+            markers.extend(item[key] for item in new)
             seen.update(markers)
 
     def _having(self, name: str, method: str, url_path: str,

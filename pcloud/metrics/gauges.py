@@ -82,7 +82,9 @@ def of_worker(
 def of_projects(
     context: nova_context.RequestContext, most: int,
 ) -> Iterator[metrics_core.Metric]:
-    """Yield the units of the projects with the most units (one query).
+    """Yield units and hosts of the projects with the most units.
+
+    Two queries.
 
     :param most: the number of projects; all others count together as the
         project ''. 0 yields nothing and asks nothing.
@@ -95,3 +97,6 @@ def of_projects(
         ('project_id',),
         [*(((project,), used) for project, used in named.items()),
          (('',), others)])
+    yield gauge(
+        'pcloud_hosts_held', 'Hosts in Pclouds by owner and host flavor.',
+        ('project_id', 'host_flavor'), inventory.held(context, named).items())

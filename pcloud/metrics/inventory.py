@@ -21,6 +21,7 @@ from oslo_utils import timeutils
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
+from pcloud.backend.aggregates import span_rows
 from pcloud.backend.aggregates import step_rows
 from pcloud.backend.cells import host_counts
 from pcloud.backend.changes import due
@@ -29,6 +30,7 @@ from pcloud import names
 from pcloud.objects import free_hosts
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import recovery
+from pcloud.rules.usage import ledger
 
 FREE, SETTLING, ALLOCATED = 'free', 'settling', 'allocated'
 UNAVAILABLE = 'unavailable'
@@ -184,6 +186,26 @@ def recoveries(context: nova_context.RequestContext) -> dict[str, int]:
         kept = recovery.Recovery.known(text)
         if kept is not None:
             found[kept.state] += 1
+    return dict(found)
+
+
+def held(
+    context: nova_context.RequestContext, projects: Collection[str],
+) -> dict[tuple[str, str], int]:
+    """Return the hosts that projects hold, by host flavor (one query).
+
+    A host that stands in for another counts nothing.
+
+    :param projects: the projects that are told apart
+    :returns: ``(project id, host flavor id) -> hosts``; '' for all other
+        projects together
+    """
+    found: collections.Counter[tuple[str, str]] = collections.Counter()
+    for text in span_rows.every(context).values():
+        span = ledger.Span.known(text)
+        if span is not None and not span.free:
+            project = span.project if span.project in projects else ''
+            found[project, span.flavor] += 1
     return dict(found)
 
 

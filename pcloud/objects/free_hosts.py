@@ -42,6 +42,8 @@ class HostFlavor:
     :ivar what: what the hosts are
     :ivar available: ``availability zone -> number of free hosts``
     :ivar settling: the number of hosts that settle
+    :ivar price: what a host costs an hour, as a decimal text; None without a
+        price
     """
 
     id: str
@@ -50,6 +52,7 @@ class HostFlavor:
     what: host_resources.Description
     available: Mapping[str, int]
     settling: int
+    price: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,6 +172,6 @@ def _supply(
         description=pool.metadata.get(names.DESCRIPTION, ''),
         units=readings.units(pool.metadata) or 0, what=what,
         available={zone: len(hosts) for zone, hosts in free.items()},
-        settling=len(settling))
+        settling=len(settling), price=readings.price(pool.metadata))
     return Supply(flavor, has_hosts, free,
                   frozenset(by_zone(left & counted.silent, zones)))

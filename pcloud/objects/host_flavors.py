@@ -29,6 +29,7 @@ from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
+from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud import names
@@ -37,8 +38,13 @@ from pcloud.objects import host_resources
 from pcloud.objects import reconcile
 from pcloud.rules import forms
 from pcloud.rules.moving import maintenance_windows
+from pcloud.rules.usage import ledger
 
 LOG = logging.getLogger(__name__)
+
+
+_KEYS = {'description': names.DESCRIPTION, 'units': names.UNITS,
+         'price': names.PRICE}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,9 +169,11 @@ def units(context: nova_context.RequestContext, flavor_id: str) -> int:
 
 def create(
     context: nova_context.RequestContext, flavor_id: str,
-    description: str, units: int,
+    description: str, units: int, price: str | None = None,
 ) -> Pool:
     """Define a host flavor, with an empty pool.
+
+    :param price: what a host costs an hour, as a decimal text
 
     :raises: `exception.Conflict` for an id that exists, and as `change.run`
     """
@@ -173,7 +181,9 @@ def create(
     metadata = {names.TYPE: names.TYPE_POOL,
                 names.FLAVOR_ID: flavor_id,
                 names.DESCRIPTION: description,
-                names.UNITS: str(units)}
+                names.UNITS: str(units),
+                **({} if price is None else {names.PRICE: price}),
+                **spans.new_rate(flavor_id, ledger.Rate(units, price))}
 
     def work(written: writes.Rows) -> None:
         try:
@@ -185,26 +195,33 @@ def create(
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     return Pool(free_hosts.HostFlavor(
         flavor_id, description, units, host_resources.NOTHING, available={},
-        settling=0), ())
+        settling=0, price=price), ())
 
 
 def update(
     context: nova_context.RequestContext, flavor_id: str,
     changes: Mapping[str, typing.Any],
 ) -> Pool:
-    """Change 'description' or 'units' of a host flavor, or both.
+    """Change 'description', 'units' or 'price' of a host flavor.
+
+    Units and price count from the moment of the change on, also for hosts that
+    are held. A price of None is no price.
 
     :raises: `exception.HostFlavorNotFound`, and as `change.run`
     """
     # After the commit no error may hide the change.
     before = pool_of(context, flavor_id)
     pool = known(context, flavor_id)
-    keys = {'description': names.DESCRIPTION, 'units': names.UNITS}
 
     def work(written: writes.Rows) -> None:
         touch(written, pool)
         written.set(pool.id, {
-            keys[name]: str(value) for name, value in changes.items()})
+            _KEYS[name]: None if value is None else str(value)
+            for name, value in changes.items()})
+        if changes.keys() & {'units', 'price'}:
+            now = written.values(pool.id, [names.UNITS, names.PRICE])
+            spans.add_rate(written, flavor_id, ledger.Rate(
+                readings.units(now) or 0, readings.price(now)))
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     return dataclasses.replace(
@@ -228,6 +245,7 @@ def delete(context: nova_context.RequestContext, flavor_id: str) -> None:
             raise exception.Conflict(
                 f"Host flavor '{flavor_id}' has hosts; remove them from its "
                 'pool first.')
+        spans.forget_rates(written, flavor_id)
 
     change.run(context, [journal.flavor_anchor(flavor_id)], work)
     reconcile.notified(announce.deleted, context, pool)

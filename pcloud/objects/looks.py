@@ -31,9 +31,14 @@ def note(context: nova_context.RequestContext) -> None:
     One query, and one change in `looks.NOTED` seconds, of which no scheduler
     has to know.
     """
-    now = timeutils.utcnow_ts()
-    if not looks.is_recent(seen(context), now, looks.NOTED):
-        journal.note_look(context, looks.Look(int(now)).text())
+    if not looks.is_recent(
+            seen(context), timeutils.utcnow_ts(), looks.NOTED):
+        note_now(context)
+
+
+def note_now(context: nova_context.RequestContext) -> None:
+    """Note that a worker looks, whenever that was noted before."""
+    journal.note_look(context, looks.Look(int(timeutils.utcnow_ts())).text())
 
 
 def blocker(

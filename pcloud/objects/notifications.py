@@ -102,6 +102,7 @@ class PcloudHostRecoveryPayload(_Payload):
     """
 
     VERSION = '1.0'
+
     fields = {
         'pcloud_id': fields.StringField(),
         'owner': fields.StringField(),
@@ -111,6 +112,29 @@ class PcloudHostRecoveryPayload(_Payload):
         'state': fields.StringField(),
         'since': fields.IntegerField(),
         'replacement': fields.StringField(nullable=True),
+    }
+
+
+@base.VersionedObjectRegistry.register
+class PcloudHostExistsPayload(_Payload):
+    """The payload of ``pcloud.host.exists``.
+
+    `name` is the owner's name for the host; `units` and `price`, a decimal
+    text, are what it counts and costs an hour now. `since` and `hour` are
+    seconds since the epoch: when the project has got the host, and the
+    beginning of the hour in which it is told.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(),
+        'units': fields.IntegerField(),
+        'price': fields.StringField(nullable=True),
+        'since': fields.IntegerField(),
+        'hour': fields.IntegerField(),
     }
 
 
@@ -209,6 +233,28 @@ def recovery(
     """Tell that a recovery has begun, is done, is held or is over."""
     _emit(context, 'pcloud.host.recovery', PcloudHostRecoveryPayload(
         **dataclasses.asdict(event)))
+
+
+@dataclasses.dataclass(frozen=True)
+class ExistingHost:
+    """A host that is held; the fields are the fields of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    host_flavor: str
+    units: int
+    price: str | None
+    since: int
+    hour: int
+
+
+def existing(
+    context: nova_context.RequestContext, host_: ExistingHost,
+) -> None:
+    """Tell that a host is held."""
+    _emit(context, 'pcloud.host.exists', PcloudHostExistsPayload(
+        **dataclasses.asdict(host_)))
 
 
 def tenant(

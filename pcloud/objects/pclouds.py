@@ -69,6 +69,8 @@ class Head:
     :ivar pin_by_tenants: whether tenants other than the owner may name the
         host of a server; None where the owner has not said so, as False
     :ivar shrink: when empty hosts leave, None for never
+    :ivar caps: ``project id -> how much the tenant may use``, as written; not
+        in a list
     """
 
     aggregate: rows.Head
@@ -83,6 +85,7 @@ class Head:
     flavors: frozenset[str] | None
     images: frozenset[str] | None
     shrink: shrinking.Shrink | None
+    caps: Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -386,7 +389,8 @@ def _pcloud(
     metadata = aggregate.metadata
     return Pcloud(
         aggregate=aggregate, **_of_frame(metadata),
-        units=sum(filter(None, map(units.get, replacements.counted(aggregate)))),
+        units=sum(filter(None, map(
+            units.get, replacements.counted(aggregate)))),
         cpu_allocation_ratio=readings.ratio(metadata, names.CPU_RATIO),
         ram_allocation_ratio=readings.ratio(metadata, names.RAM_RATIO))
 
@@ -404,6 +408,7 @@ def _of_frame(metadata: Mapping[str, str]) -> dict[str, typing.Any]:
                 metadata.get(names.PIN_BY_TENANTS, '')),
             'placement': filling.known(metadata.get(names.FILLING)),
             'shrink': shrinking.Shrink.known(metadata.get(names.SHRINK)),
+            'caps': names.caps(metadata),
             **{name: house_rules.listed(metadata, prefix)
                for name, prefix in _LISTS.items()}}
 

@@ -21,6 +21,7 @@ from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import rows
+from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
 from pcloud import names
 from pcloud.rules.moving import draining
@@ -74,9 +75,10 @@ def _send_away(
     :param other: the service host that it has stood in for; None where nobody
         can read for whom
     """
-    placed, replaces = names.node_key(host), names.replaces_key(host)
-    there = written.values(aggregate_id, [placed, replaces])
-    if len(there) < 2:
+    placed, replaces, span = (
+        names.node_key(host), names.replaces_key(host), names.span_key(host))
+    there = written.values(aggregate_id, [placed, replaces, span])
+    if not {placed, replaces} <= there.keys():
         return
     stand_in = maintenance_policies.StandIn.known(there[replaces])
     if other != (None if stand_in is None else stand_in.host):
@@ -93,6 +95,8 @@ def _send_away(
     elif stand_in is not None:
         written.exchange(aggregate_id, replaces, dataclasses.replace(
             stand_in, over=True).text())
+    if span in there:
+        spans.count_from_now(written, host, there[span])
     written.exchange(aggregate_id, state_key, access.DISABLED)
     # To delete nothing would lock a gap, and hold up other changes.
     if drain_key in values:
@@ -158,10 +162,14 @@ def take_over(
     members = written.members(aggregate_id)
     there = maintenance_policies.stand_ins(names.replaced(
         written.kept(names.REPLACES_PREFIX)))
-    written.unmark([
-        names.replaces_key(each) for each, other in there.items()
-        if each in members and other is not None and other.host == host and
-        other.stays and not other.over])
+    taken = [each for each, other in there.items()
+             if each in members and other is not None and
+             other.host == host and other.stays and not other.over]
+    held = written.values(aggregate_id, list(map(names.span_key, taken)))
+    for each in taken:
+        if names.span_key(each) in held:
+            spans.count_from_now(written, each, held[names.span_key(each)])
+    written.unmark(list(map(names.replaces_key, taken)))
 
 
 def taken_over(aggregate: rows.Aggregate) -> list[str]:

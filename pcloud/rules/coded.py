@@ -181,6 +181,15 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
     'flavor_not_allowed': _flavor_not_allowed,
     'image_not_allowed': _image_not_allowed,
     'volume_not_allowed': _volume_not_allowed,
+    'cap_exceeded':
+        'its owner caps what the project uses there: {resource}: requested '
+        '{asked}, but already used {used} of {cap}',
+    'cap_unreadable':
+        'how much the project may use there cannot be read; ask its owner to '
+        'set that anew',
+    'use_unknown':
+        'how much the project uses there, which its owner caps, is not known '
+        'while a part of the cloud does not answer; try again later',
     'host_down': 'it is down',
     'host_in_maintenance': 'the operator has it in maintenance',
     'too_little': _too_little,

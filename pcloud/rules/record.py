@@ -13,6 +13,7 @@ kind           value                        in the text
 =============  ===========================  ============================
 `word`         a text of a declared form    as it is, without blanks
 `WHOLE`        an integer from 0 on         ``16``
+`LARGE`        likewise, of 30 digits       ``31622400000000``
 `RATIO`        a number from 0 on           ``16``, ``1.5``, ``1e+20``:
                                             nine digits, for Placement
                                             keeps fewer
@@ -97,6 +98,8 @@ def _ratio(text: str) -> float:
 
 
 WHOLE: _Declared = {_KIND: _Kind('<whole number>', '[0-9]{1,10}', str, int)}
+LARGE: _Declared = {_KIND: _Kind(
+    '<large number>', '[0-9]{1,30}', str, int)}
 RATIO: _Declared = {_KIND: _Kind(
     '<ratio>', r'[0-9]{1,10}(?:\.[0-9]{1,15})?(?:e[+-][0-9]{2,3})?',
     '{:.9g}'.format, _ratio)}

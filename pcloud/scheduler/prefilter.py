@@ -34,11 +34,13 @@ from oslo_log import log as logging
 from pcloud.backend.aggregates import isolation
 from pcloud import exception
 from pcloud import names
+from pcloud.objects.placing import tenant_caps
 from pcloud.objects.placing import usable_pclouds
 from pcloud.objects import reconcile
 from pcloud.rules.placing import access
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import hints
+from pcloud.rules.usage import caps
 from pcloud.scheduler import memo
 from pcloud.scheduler import open_hosts
 from pcloud.scheduler import preferred_pcloud
@@ -184,7 +186,8 @@ def _usable_pcloud(
 ) -> tuple[str, access.Pcloud]:
     """Return a Pcloud that a request may use, with its changes finished.
 
-    :raises: `exception.PcloudUnusable`, `exception.InvalidValue`
+    :raises: `exception.PcloudUnusable`, also for a request beyond the caps of
+        its project, `exception.InvalidValue`
     """
     asked = usable_pclouds.asked(spec)
     uuid, pcloud = usable_pclouds.find(context, wanted, asked)
@@ -193,7 +196,34 @@ def _usable_pcloud(
         reconcile.finish(context, random.sample(
             sorted(pcloud.due), min(_FINISHED, len(pcloud.due))))
         uuid, pcloud = usable_pclouds.find(context, wanted, asked)
+    _check_caps(context, spec, pcloud)
     return uuid, pcloud
+
+
+def _check_caps(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    pcloud: access.Pcloud,
+) -> None:
+    """Refuse a request beyond the caps of its project; moves are not counted.
+
+    :raises: `exception.PcloudUnusable`
+
+    Rule: reference-usage-caps
+    """
+    one = caps.Amounts(1, *((spec.flavor.vcpus, spec.flavor.memory_mb)
+                            if 'flavor' in spec else ()))
+    try:
+        if request.is_move(spec):
+            tenant_caps.check_change(
+                context, pcloud, spec.project_id, spec.instance_uuid, one)
+        else:
+            tenant_caps.check_launch(
+                context, pcloud, spec.project_id,
+                one.times(request.servers(spec)),
+                spec.instance_uuid if 'instance_uuid' in spec else None)
+    except (exception.CapExceeded, exception.UseUnknown) as error:
+        raise exception.PcloudUnusable(
+            pcloud=pcloud.id, reason=error.details['reason'])
 
 
 def _narrow(

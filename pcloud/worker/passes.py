@@ -26,6 +26,7 @@ from pcloud.moving import steps
 from pcloud.objects import looks
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.usage import existing_hosts
 from pcloud.worker import scaled_services
 
 LOG = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def hosts(context: nova_context.RequestContext, submit: Submit) -> bool:
         _step_pclouds(context, submit)
 
     return all([_done(context, step) for step in (
-        _look, _settle, _maintain, _drain, _confirm)])
+        _tell, _look, _settle, _maintain, _drain, _confirm)])
 
 
 def services(
@@ -132,6 +133,11 @@ def _work_for(pcloud_ids: Iterable[str]) -> None:
 def _confirm(context: nova_context.RequestContext) -> None:
     """Confirm moves whose drain has ended meanwhile."""
     steps.confirm(context)
+
+
+def _tell(context: nova_context.RequestContext) -> None:
+    """Tell billing of the hosts that are held, before the look is noted."""
+    existing_hosts.tell(context)
 
 
 def _look(context: nova_context.RequestContext) -> None:

@@ -32,7 +32,9 @@ EXTENSIONS = (
     'shrinking',
     'simulate',
     'spares',
+    'tenant-caps',
     'tenant-names',
+    'usage',
     'worker-seen',
 )
 

@@ -60,12 +60,12 @@ def create(call: api_call.Call) -> dict:
     """Define a host flavor."""
     pool = host_flavors.create(
         call.context, call.body['id'], call.body.get('description', ''),
-        int(call.body['units']))
+        int(call.body['units']), call.body.get('price'))
     return _view(call, pool)
 
 
 def update(call: api_call.Call) -> dict:
-    """Change the description or the units of a host flavor, or both."""
+    """Change the description, the units or the price of a host flavor."""
     changes = dict(call.body)
     if 'units' in changes:
         # In JSON 2.0 is an integer too.

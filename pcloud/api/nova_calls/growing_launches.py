@@ -17,13 +17,12 @@ from nova import objects
 from nova.policies import servers as policies
 
 from pcloud.api.nova_calls import images
+from pcloud.api.nova_calls import launch_sizes
 from pcloud import exception
 from pcloud.explain import conductor
 from pcloud.growth import launches
 from pcloud.rules.placing import default_pcloud
 from pcloud.rules.placing import hints as hint_rules
-
-_COUNTS = 'min_count', 'max_count'
 
 
 def check(
@@ -66,17 +65,9 @@ def _spec(
             context, flavor, objects.ImageMeta.from_dict(
                 {'properties': dict(properties)}), context.project_id,
             {name: hint_rules.values(hints, name) for name in hints}, zone)
-        spec.num_instances = _count(server)
+        spec.num_instances = launch_sizes.count(server)
         spec.is_bfv = images.is_on_volume(server)
         return spec
     except (exception.FlavorUnusable, exception.ServerGroupUnknown,
             nova_exception.NovaException, ValueError, TypeError):
         return None
-
-
-def _count(server: Mapping) -> int:
-    """Return how many servers a request is for, at most.
-
-    :raises: `ValueError`, `TypeError`
-    """
-    return max(int(server.get(name) or 1) for name in _COUNTS)

@@ -19,15 +19,18 @@ from nova.policies import shelve
 
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import images
+from pcloud.api.nova_calls import launch_sizes
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.cells import shelved_servers
 from pcloud.backend import request_specs
 from pcloud import exception
+from pcloud.objects.placing import tenant_caps
 from pcloud.objects.placing import usable_pclouds
 from pcloud.rules.placing import access
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import house_rules
+from pcloud.rules.usage import caps
 
 
 def check(call: dispatch.NovaCall) -> None:
@@ -59,14 +62,15 @@ def _check_unshelve(
 
     :raises: `exception.Conflict` for such an unshelve,
         `exception.InvalidHint`, `exception.InvalidValue`,
-        `exception.Unavailable` when the server's cell is silent
+        `exception.Unavailable` when the server's cell is silent, and as
+        `tenant_caps.check_change`
     """
     home = hints.pcloud_id(spec.hints)
     if home is None:
         return
     server = call.arguments['id']
     try:
-        usable_pclouds.find(
+        _, pcloud = usable_pclouds.find(
             call.context, home, house_rules.Asked(
                 spec.project, spec.flavor_id, spec.image,
                 hints.host_name(spec.hints)))
@@ -80,6 +84,10 @@ def _check_unshelve(
                 'Pcloud. Otherwise start a new '
                 'server from the image that the shelving has made, or from '
                 'the volume, before you delete this one.')
+    else:
+        tenant_caps.check_change(
+            call.context, pcloud, spec.project, server, caps.Amounts(
+                1, spec.vcpus, spec.memory_mb))
 
 
 def _check_rebuild(
@@ -112,13 +120,19 @@ def _check_resize(
     Two queries where the server was started in a Pcloud. A server that prefers
     a Pcloud may go outside.
 
-    :raises: as `house_rules.check_flavor`, and `exception.InvalidHint`
+    :raises: as `house_rules.check_flavor` and `tenant_caps.check_change`, and
+        `exception.InvalidHint`
     """
     resize = call.body.get(call.action)
     if isinstance(resize, Mapping) and 'flavorRef' in resize and (
             pcloud := _pcloud(call, hints.pcloud_id(spec.hints))):
         house_rules.check_flavor(
             pcloud, dispatch.flavor_id(resize['flavorRef']))
+        if spec.project in pcloud.caps and (wanted := launch_sizes.of_flavor(
+                call.context, resize['flavorRef'])):
+            tenant_caps.check_change(
+                call.context, pcloud, spec.project, call.arguments['id'],
+                wanted)
 
 
 def _pcloud(

@@ -33,6 +33,7 @@ from pcloud.api.nova_calls import default_pclouds
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import growing_launches
 from pcloud.api.nova_calls import images
+from pcloud.api.nova_calls import launch_sizes
 from pcloud.api.nova_calls import shown_hints
 from pcloud.api.policies import others
 from pcloud.backend.aggregates import isolation
@@ -42,6 +43,7 @@ from pcloud import names
 from pcloud.objects.placing import affinity_keys
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
+from pcloud.objects.placing import tenant_caps
 from pcloud.rules.placing import access
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import colocation
@@ -269,7 +271,7 @@ def _check_house_rules(
     :param home: what `_home` returns
     :param hints: the hints of the server, with those of a default
     :raises: `exception.InvalidHint` for the name of a host of no Pcloud, and
-        as `house_rules.narrowed`
+        as `house_rules.narrowed` and `_check_caps`
     """
     hint_rules.require_pcloud(hints)
     if home is not None and hint_rules.PREFER not in hints:
@@ -277,6 +279,27 @@ def _check_house_rules(
             context.project_id, dispatch.flavor_id(server.get('flavorRef')),
             images.image_id(server), hint_rules.host_name(
                 {name: hint_rules.values(hints, name) for name in hints})))
+        _check_caps(context, home, server)
+
+
+def _check_caps(
+    context: nova_context.RequestContext, home: access.Pcloud,
+    server: Mapping,
+) -> None:
+    """Refuse servers beyond the caps of the caller's project.
+
+    No query for a project without caps. Nova refuses a launch of which the
+    flavor or the number of servers cannot be read.
+
+    :raises: as `tenant_caps.check_launch`
+
+    Rule: reference-usage-caps
+    """
+    if context.project_id in home.caps:
+        asked = launch_sizes.of_launch(context, server)
+        if asked is not None:
+            tenant_caps.check_launch(
+                context, home, context.project_id, asked)
 
 
 def _record(

@@ -3,7 +3,7 @@
 """Who may do what with all that has a single rule, or a few.
 
 The rules of tenants, quotas, attributes, machine constraints, capacity,
-planning, servers, the audit, and the API itself.
+planning, servers, usage, the audit, and the API itself.
 """
 
 from oslo_policy import policy
@@ -30,6 +30,9 @@ REBALANCE_SHOW = base.PREFIX + 'os-pclouds:rebalance:show'
 REHEARSAL_SHOW = base.PREFIX + 'os-pclouds:rehearsal:show'
 HIDDEN_SERVERS_INDEX = base.PREFIX + 'os-pcloud-hidden-servers:index'
 SERVERS_INDEX = base.PREFIX + 'os-pcloud-servers:index'
+PCLOUD_USAGE_SHOW = base.PREFIX + 'os-pclouds:usage:show'
+USAGE_INDEX = base.PREFIX + 'os-pcloud-usage:index'
+USAGE_SHOW = base.PREFIX + 'os-pcloud-usage:show'
 ABOUT_SHOW = base.PREFIX + 'os-pcloud:show'
 AUDIT_INDEX = base.PREFIX + 'os-pcloud-audit:index'
 
@@ -116,6 +119,16 @@ rules = [
           "List the project's own servers on hosts of Pclouds, and the "
           'hosts where the project owns the Pcloud.',
           ('GET', '/os-pcloud-servers')),
+    _rule(PCLOUD_USAGE_SHOW, base.READER,
+          "Show what each tenant uses of the project's own Pcloud, and since "
+          'when the Pcloud has its hosts.',
+          ('GET', '/os-pclouds/{id}/usage')),
+    _rule(USAGE_INDEX, base.ADMIN,
+          'List what all projects have held of hosts in a month.',
+          ('GET', '/os-pcloud-usage')),
+    _rule(USAGE_SHOW, base.READER,
+          'Show what the project has held of hosts in a month.',
+          ('GET', '/os-pcloud-usage/{project}')),
     _rule(ABOUT_SHOW, base.ANY,
           'Show the version, extensions and limits of the API.',
           ('GET', '/os-pcloud')),

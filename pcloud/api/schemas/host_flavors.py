@@ -8,12 +8,13 @@ create = types.body(
     'host_flavor',
     {'id': types.host_flavor_id,
      'description': types.text,
-     'units': types.units},
+     'units': types.units,
+     'price': types.price},
     required=['id', 'units'])
 
 update = types.body(
     'host_flavor',
-    {'description': types.text, 'units': types.units},
+    {'description': types.text, 'units': types.units, 'price': types.price},
     required=[])
 
 show_query = {

@@ -15,6 +15,7 @@ from pcloud.rules.moving import shrinking
 from pcloud.rules.placing import house_rules
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
+from pcloud.rules.usage import ledger
 
 # Nova's databases keep characters of the basic multilingual plane only;
 # control characters break tables, and lone surrogates cannot be encoded.
@@ -112,6 +113,14 @@ service_or_server = {'type': 'string',
 
 # The sum of many units still fits the integers of every client.
 units = {'type': 'integer', 'minimum': 0, 'maximum': unit_rules.MOST}
+
+price = {'type': ['string', 'null'], 'pattern': rf'^{ledger.PRICE}\Z',
+         'description': 'a decimal number in quotes, of at most 9 digits and '
+                        'at most 6 after the point, or null'}
+
+# How much a tenant may use. Whatever Nova counts is less.
+cap = {'type': ['integer', 'null'], 'minimum': 0, 'maximum': 2 ** 31 - 1,
+       'description': 'a whole number from 0 to 2147483647, or null'}
 
 
 def body(name: str, properties: dict, required: list[str]) -> dict:

@@ -22,6 +22,7 @@ def show(flavor: free_hosts.HostFlavor) -> dict:
             'disk_gb': flavor.what.disk_gb,
             'available': flavor.available,
             'settling': flavor.settling,
+            **({} if flavor.price is None else {'price': flavor.price}),
             **_kind(flavor.what.kind)}
 
 

@@ -330,7 +330,8 @@ def _access(
         named=names.hosts(metadata),
         pin_by_tenants=metadata.get(names.PIN_BY_TENANTS) == house_rules.ON,
         flavors=house_rules.listed(metadata, names.FLAVORS_PREFIX),
-        images=house_rules.listed(metadata, names.IMAGES_PREFIX))
+        images=house_rules.listed(metadata, names.IMAGES_PREFIX),
+        caps=names.caps(metadata))
 
 
 def usable_pcloud(

@@ -156,4 +156,4 @@ def every(context: nova_context.RequestContext) -> dict[str, str]:
         return dict(session.execute(sa.select(row.key, row.value).where(
             sa.or_(*(has_prefix(row, prefix) for prefix in (
                 *names.KEPT_OF_HOSTS, names.MAINTENANCE_PREFIX,
-                names.REBALANCE_PREFIX))))).all())
+                names.REBALANCE_PREFIX, names.SPAN_PREFIX))))).all())

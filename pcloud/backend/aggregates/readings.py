@@ -15,6 +15,7 @@ from pcloud import exception
 from pcloud import names
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
+from pcloud.rules.usage import ledger
 
 _T = TypeVar('_T')
 
@@ -61,6 +62,11 @@ def is_clear(metadata: Mapping[str, str]) -> bool:
 def units(metadata: Mapping[str, str]) -> int | None:
     """Return the units of a host of a pool; None for unknown units."""
     return _read(metadata, names.UNITS, unit_rules.read)
+
+
+def price(metadata: Mapping[str, str]) -> str | None:
+    """Return the price of a host of a pool; None for an unknown price."""
+    return _read(metadata, names.PRICE, ledger.read_price)
 
 
 def limit(metadata: Mapping[str, str]) -> int | None:

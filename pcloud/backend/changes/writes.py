@@ -201,6 +201,14 @@ class Rows:
         return self._session.execute(sa.delete(_ROW).where(
             self._are(aggregate_id, [key]), _ROW.value == value)).rowcount == 1
 
+    def write_kept(self, metadata: Mapping[str, str]) -> None:
+        """Write new keys of the journal, as `insert` does."""
+        self.insert(self._journal_id, metadata)
+
+    def exchange_kept(self, key: str, value: str) -> None:
+        """Change the value of an existing key of the journal."""
+        self.exchange(self._journal_id, key, value)
+
     def drop_kept(self, key: str, value: str) -> bool:
         """Delete a key of the journal if the key has a certain value."""
         return self.drop_if(self._journal_id, key, value)
@@ -216,7 +224,7 @@ class Rows:
 
     def free_name(
         self, aggregate_id: int, name: str, host: str, node: str,
-    ) -> bool:
+    ) -> dict[str, str] | None:
         """Make sure that a host's name and rows are free in a Pcloud.
 
         A name whose host has left the Pcloud, for example because Nova has
@@ -227,12 +235,14 @@ class Rows:
         :param name: the owner's name for the host, in any letter case
         :param host: the service host that is to have the name
         :param node: the hypervisor hostname of this host
-        :returns: False when a host of the Pcloud has the name
+        :returns: the deleted rows of the host that is to join; None when a
+            host of the Pcloud has the name, and nothing is deleted
         :raises: `exception.Conflict` as `nodes`
         """
         wanted = names.host_key(name).lower()
         own = [names.state_key(node), *names.kept_keys(host),
-               names.unopened_key(host), names.released_key(host)]
+               names.unopened_key(host), names.released_key(host),
+               names.span_key(host)]
         found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
             sa.or_(
                 self._are(aggregate_id, own),
@@ -244,7 +254,7 @@ class Rows:
         named = [row for row in found if row.key.lower() == wanted]
         if named and not self.nodes(aggregate_id).isdisjoint(
                 row.value for row in named):
-            return False
+            return None
         # To delete nothing would lock a gap, and hold up other changes.
         # Databases that compare without case find rows of other hosts too.
         left = [row.key for row in found if row.key in own or row in named or
@@ -252,7 +262,7 @@ class Rows:
                 ] + self._stand_ins(aggregate_id, host)
         if left:
             self.drop(aggregate_id, left)
-        return True
+        return {row.key: row.value for row in found if row.key in own}
 
     def _stand_ins(self, aggregate_id: int, host: str) -> list[str]:
         """Return the keys of hosts of a Pcloud that stand in for a host."""
@@ -311,6 +321,16 @@ class Rows:
                 self._are(aggregate_id, keys))).all())
         # Databases that compare without case find other keys too.
         return {key: found[key] for key in keys if key in found}
+
+    def of_journal(self, prefixes: Collection[str]) -> dict[str, str]:
+        """Return the rows of the journal whose keys have certain prefixes."""
+        found = self._session.execute(sa.select(_ROW.key, _ROW.value).where(
+            _ROW.aggregate_id == self._journal_id,
+            sa.or_(*(_ROW.key.startswith(prefix, autoescape=True)
+                     for prefix in prefixes)))).all()
+        # Databases that compare without case find other keys too.
+        return {key: value for key, value in found
+                if key.startswith(tuple(prefixes))}
 
     def journal_has(self, key: str, value: str) -> bool:
         """Whether a key of the journal has a certain value."""

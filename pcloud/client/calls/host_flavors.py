@@ -26,24 +26,36 @@ class HostFlavors(base.Calls):
             resources.HostFlavor, 'GET', base.flavor_path(flavor_id))
 
     def create_host_flavor(self, flavor_id: str, units: int,
-                           description: str = '') -> resources.HostFlavor:
+                           description: str = '', price: str | None = None,
+                           ) -> resources.HostFlavor:
         """Create a host flavor without hosts. Admin.
 
         :param flavor_id: 1 to 64 of letters, digits, ".", "_" and "-"
         :param units: the units that a host counts against a quota, 0 or more
+        :param price: what a host costs an hour, a decimal text; None for no
+            price
         """
-        wanted = {'id': flavor_id, 'description': description, 'units': units}
+        wanted = {'id': flavor_id, 'description': description, 'units': units,
+                  **({} if price is None else {'price': price})}
         return self._resource(
             resources.HostFlavor, 'POST', transport.HOST_FLAVORS,
             json={'host_flavor': wanted})
 
     def update_host_flavor(
             self, flavor_id: str, *, description: str | None = None,
-            units: int | None = None) -> resources.HostFlavor:
-        """Change the given members, not None, of a host flavor. Admin."""
-        changes = {name: value for name, value in
-                   (('description', description), ('units', units))
-                   if value is not None}
+            units: int | None = None,
+            price: str | None | base.Unset = base.UNSET,
+    ) -> resources.HostFlavor:
+        """Change the given members of a host flavor. Admin.
+
+        None changes nothing, but that a price of None is no price.
+        """
+        changes: dict[str, str | int | None] = {
+            name: value for name, value in
+            (('description', description), ('units', units))
+            if value is not None}
+        if price is not base.UNSET:
+            changes['price'] = price
         return self._resource(
             resources.HostFlavor, 'PUT', base.flavor_path(flavor_id),
             json={'host_flavor': changes})

@@ -11,6 +11,8 @@ from pcloud.client.osc import common
 
 _UNITS_HELP = "What one host counts against a project's quota, 0 or more"
 _DESCRIPTION_HELP = 'What this kind of host is like'
+_NO_PRICE = ''
+_PRICE_HELP = 'What one host costs an hour, such as 1.25'
 
 
 class CreateHostFlavor(common.ShowOne):
@@ -31,11 +33,14 @@ class CreateHostFlavor(common.ShowOne):
         parser.add_argument(
             '--description', metavar='<description>', default='',
             help=_DESCRIPTION_HELP)
+        parser.add_argument(
+            '--price', metavar='<price>', help=_PRICE_HELP)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Create and show the host flavor."""
         flavor = self.client.create_host_flavor(
-            parsed_args.id, parsed_args.units, parsed_args.description)
+            parsed_args.id, parsed_args.units, parsed_args.description,
+            parsed_args.price)
         return common.record(flavor, display.host_flavor_fields(flavor))
 
 
@@ -100,13 +105,21 @@ class SetHostFlavor(common.PcloudCommand):
             '--units', metavar='<units>', type=int, help=_UNITS_HELP)
         parser.add_argument(
             '--description', metavar='<description>', help=_DESCRIPTION_HELP)
+        price = parser.add_mutually_exclusive_group()
+        price.add_argument('--price', metavar='<price>', help=_PRICE_HELP)
+        price.add_argument('--no-price', action='store_true',
+                           help='Have hosts cost nothing any more')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Change the host flavor."""
         changes = common.require_changes(
             {'units': parsed_args.units,
-             'description': parsed_args.description},
-            '--units and --description')
+             'description': parsed_args.description,
+             'price': _NO_PRICE if parsed_args.no_price
+             else parsed_args.price},
+            '--units, --description, --price and --no-price')
+        if changes.get('price') == _NO_PRICE:
+            changes['price'] = None
         self.client.update_host_flavor(parsed_args.id, **changes)
 
 

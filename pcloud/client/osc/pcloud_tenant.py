@@ -56,8 +56,11 @@ class ListPcloudTenant(common.Lister):
     _epilog = 'Example:\n  openstack pcloud tenant list render-farm'
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the Pcloud."""
+        """Add the Pcloud, and the option of further columns."""
         common.add_pcloud_argument(parser)
+        parser.add_argument(
+            '--long', action='store_true',
+            help='Show how much the tenants may use too')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the tenants."""
@@ -67,4 +70,6 @@ class ListPcloudTenant(common.Lister):
             # People read names; projects without a known name come last.
             tenants.sort(key=lambda tenant: (
                 tenant.name is None, tenant.name or tenant.project_id))
-        return common.table(tenants, display.TENANT_LIST)
+        return common.table_for(
+            parsed_args, tenants, display.TENANT_LONG if parsed_args.long
+            else display.TENANT_LIST)

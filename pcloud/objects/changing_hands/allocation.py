@@ -39,6 +39,7 @@ from pcloud.backend.cells import computes
 from pcloud.backend.changes import change
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
+from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
 from pcloud.counters import allocations
 from pcloud import exception
@@ -335,13 +336,20 @@ def _join(
         # Nobody can have been told of a host that was never open.
         if added.state != access.ENABLED:
             rows[names.unopened_key(host)] = pcloud.id
+        rows[names.span_key(host)] = spans.begun(
+            added.host_flavor or '', pcloud.id, pcloud.owner,
+            added.replaces is not None)
         if added.replaces is not None:
             rows[names.replaces_key(host)] = added.replaces.text()
         # When a compute service is deleted, Nova takes its host out and leaves
         # our metadata: such rows are not of this allocation.
-        if not written.free_name(aggregate_id, added.name, host, node):
+        left = written.free_name(aggregate_id, added.name, host, node)
+        if left is None:
             raise exception.HostNameInUse(
                 name=added.name, pcloud=pcloud.id)
+        if names.span_key(host) in left:
+            spans.add_to_sums(
+                written, left[names.span_key(host)], added.units)
         written.join(aggregate_id, host)
     except exception.HostInAggregate:
         raise Lost('it is in this Pcloud already', host)

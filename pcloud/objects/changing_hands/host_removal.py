@@ -15,6 +15,7 @@ from pcloud.backend.aggregates import readings
 from pcloud.backend.changes import change
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
+from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud import names
@@ -144,7 +145,8 @@ def _take_away(
     aggregate, node = pcloud.aggregate, host.node.hypervisor_hostname
     unopened, released = (names.unopened_key(host.compute.host),
                           names.released_key(host.compute.host))
-    kept = names.kept_keys(host.compute.host)
+    kept = [*names.kept_keys(host.compute.host),
+            names.span_key(host.compute.host)]
     there = written.values(aggregate.id, [*kept, unopened, released])
     own = readings.own_ratios(there, host.compute.host)
     settles = there.get(unopened) != pcloud.id
@@ -172,6 +174,8 @@ def _take_away(
         replacements.take_over(written, aggregate.id, host.compute.host)
     if names.reaction_key(host.compute.host) in there:
         replacements.end(written, aggregate.id, host.compute.host)
+    spans.add_to_sums(
+        written, there.get(names.span_key(host.compute.host)), host.units)
     # To delete nothing would lock a gap, and hold up other changes.
     written.unmark([key for key in kept if key in there])
     if not written.leave(aggregate.id, [host.compute.host]):

@@ -42,6 +42,8 @@ from pcloud.rules import ratios
 from pcloud.rules import record
 from pcloud.rules import turns
 from pcloud.rules import units
+from pcloud.rules.usage import caps
+from pcloud.rules.usage import ledger
 
 # Gets the rest of a key after the prefix, and the value.
 Check: TypeAlias = Callable[[str, str], object]
@@ -223,6 +225,7 @@ _EXACT: Mapping[str, Check] = {
     names.PIN_BY_TENANTS: _choice(house_rules.ON, house_rules.OFF),
     names.FILLING: _choice(*filling.CHOICES),
     names.SHRINK: _record(shrinking.Shrink),
+    names.PRICE: lambda key, value: ledger.read_price(value),
     names.UNITS: lambda key, value: units.read(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
@@ -240,6 +243,7 @@ _PREFIXES: Mapping[str, Check] = {
     **_KEYS,
     names.FLAVORS_PREFIX: _ids(forms.FLAVOR_ID, 'ids of flavors'),
     names.IMAGES_PREFIX: _ids(forms.UUID, 'ids of images'),
+    names.CAPS_PREFIX: _record(caps.Caps),
     names.HOST_PREFIX: _check_name,
     names.NODE_PREFIX: _check_name,
     names.STATE_PREFIX: _choice(*access.STATES),
@@ -258,6 +262,9 @@ _PREFIXES: Mapping[str, Check] = {
     names.RELEASED_PREFIX: _record(journal.Released),
     names.MOVING_PREFIX: _record(turns.Turn),
     names.STRICT_PREFIX: _record(turns.Turn),
+    names.SPAN_PREFIX: _record(ledger.Span),
+    names.RATE_PREFIX: _record(ledger.Rate),
+    names.SUM_PREFIX: _record(ledger.Sum),
     names.DEFAULT_PREFIX: default_pcloud.check,
     names.CHANGES_PREFIX: _check_changes,
     names.CONSTRAINT_PREFIX: constraints.check_stored,

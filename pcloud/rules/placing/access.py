@@ -75,6 +75,8 @@ class Pcloud:
         likewise `images`
     :ivar pin: the owner's name of the only host for a server, None where the
         server may have any host
+    :ivar caps: ``project id -> how much the tenant may use``, as written; no
+        entry for a tenant without caps
     :ivar maintenances: ``service host -> maintenance`` of the hosts with one,
         as written
     """
@@ -93,6 +95,7 @@ class Pcloud:
     flavors: frozenset[str] | None = None
     images: frozenset[str] | None = None
     pin: str | None = None
+    caps: Mapping[str, str] = dataclasses.field(default_factory=dict)
     maintenances: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 

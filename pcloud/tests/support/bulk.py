@@ -33,8 +33,11 @@ import sqlalchemy as sa
 from pcloud.backend.aggregates import readings
 from pcloud import names
 from pcloud.rules.placing import access
+from pcloud.rules.usage import ledger
 
 NODE_SUFFIX = '.hv.example.org'
+# When the hosts have joined their Pclouds, in seconds since the epoch.
+_JOINED = 1767225600
 
 _RATIOS = {names.CPU_RATIO: 'VCPU', names.RAM_RATIO: 'MEMORY_MB'}
 
@@ -97,6 +100,8 @@ def pcloud(
         metadata[names.host_key(host)] = node
         metadata[names.state_key(node)] = access.ENABLED
         kept[names.node_key(host)] = node
+        kept[names.span_key(host)] = ledger.Span(
+            'gpu', pcloud_id, _JOINED, project=owner).text()
         if ratios:
             kept[names.own_ratios_key(host)] = readings.own_ratios_text({
                 ratio: float(value) for ratio, value in ratios.items()})

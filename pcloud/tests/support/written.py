@@ -22,12 +22,12 @@ DUE = 'pcloud:due:'
 DRAIN, SPARE = 'pcloud:drain:', 'pcloud:spare:'
 # What the journal keeps of hosts, besides what is due.
 _KEPT = (*names.KEPT_OF_HOSTS, names.MAINTENANCE_PREFIX,
-         names.REBALANCE_PREFIX)
+         names.REBALANCE_PREFIX, names.SPAN_PREFIX)
 
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
-# When a drain began, and when a host has become a spare.
-_SINCE = re.compile('^since=[0-9TZ]+')
+# When a drain began or a span, and when a host has become a spare.
+_SINCE = re.compile(r'\bsince=[0-9TZ]+')
 
 # The names in `State.flat` of values that may differ for a host that is due.
 _BEHIND = (r'(due|service) {host}|Placement {host}\.hv\..*|'
@@ -142,7 +142,8 @@ class Databases:
             for row in connection.execute(sa.select(_API_TABLES[2])):
                 metadata[row.aggregate_id][row.key] = (
                     _SINCE.sub('since=time', row.value)
-                    if row.key.startswith((DRAIN, SPARE)) else row.value)
+                    if row.key.startswith((DRAIN, SPARE, names.SPAN_PREFIX))
+                    else row.value)
         new = [match[1] for match in map(_PCLOUD.fullmatch, name_of.values())
                if match and match[1] not in self._pclouds]
         found, due = {}, frozenset()

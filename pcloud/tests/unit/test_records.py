@@ -27,6 +27,8 @@ from pcloud.rules.placing import access
 from pcloud.rules import ratios
 from pcloud.rules import record
 from pcloud.rules import turns
+from pcloud.rules.usage import caps
+from pcloud.rules.usage import ledger
 
 _REFERENCE = pathlib.Path(__file__).parents[3] / (
     'doc/source/reference/metadata.rst')
@@ -97,6 +99,17 @@ RECORDS = {
     ratios.OwnRatios: st.builds(
         ratios.OwnRatios, _RATIOS, st.none() | _RATIOS) | st.builds(
             ratios.OwnRatios, ram=_RATIOS),
+    caps.Caps: st.tuples(*[st.none() | st.integers(0, 2 ** 31)] * 3).filter(
+        any).map(lambda numbers: caps.Caps(*numbers)),
+    ledger.Span: st.builds(
+        ledger.Span, st.from_regex(forms.HOST_FLAVOR_ID, fullmatch=True),
+        _UUIDS, _SECONDS, free=_FLAGS, project=_TEXTS),
+    ledger.Rate: st.builds(
+        ledger.Rate, st.integers(0, 10 ** 10 - 1),
+        st.none() | st.from_regex(ledger.PRICE, fullmatch=True)),
+    ledger.Sum: st.tuples(st.integers(1, 10 ** 9), *[st.integers(
+        0, 10 ** 30 - 1)] * 2, st.none() | st.integers(
+            0, 10 ** 30 - 1)).map(lambda numbers: ledger.Sum(*numbers)),
     journal.Released: st.builds(
         journal.Released, st.integers(0, 10 ** 10 - 1), _TEXTS),
     due.Due: _DUES.map(due.fitting)}

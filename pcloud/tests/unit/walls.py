@@ -53,7 +53,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception text', '',
-        'looks moving ratios turns',
+        'looks moving ratios turns usage',
         'host_resources placing record',
         'capacity consumers forms units',
         'coded'),
@@ -70,6 +70,9 @@ ROOMS = {
         'assignments moves',
         'blockers draining maintenance_policies maintenance_windows '
         'shrinking spares'),
+    'rules/usage': _room(
+        '', '',
+        'caps ledger'),
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
@@ -87,7 +90,7 @@ ROOMS = {
         'isolation',
         'launch_rows step_rows',
         'inherited_metadata pcloud_rows',
-        'maintenance_rows',
+        'maintenance_rows span_rows',
         'kept_rows',
         'readings rows sticky_copies'),
     'backend/calls': _room(
@@ -96,7 +99,7 @@ ROOMS = {
         'announce compute_calls placement'),
     'backend/cells': _room(
         '', '',
-        'expected_places shelved_servers',
+        'expected_places shelved_servers tenant_servers',
         'consumers fenced_services occupants past_moves scaled_servers '
         'servers started_servers',
         'compute_nodes',
@@ -104,7 +107,7 @@ ROOMS = {
         'asking stray_services'),
     'backend/changes': _room(
         '', '',
-        'change',
+        'change spans',
         'journal writes',
         'due'),
     'objects': _room(
@@ -129,7 +132,7 @@ ROOMS = {
         'pool_hosts'),
     'objects/placing': _room(
         '', '',
-        'machine_constraints right_values usable_pclouds',
+        'machine_constraints right_values tenant_caps usable_pclouds',
         'scoped_policies sticky_keys',
         'affinity_keys host_attributes'),
     # A wing has the handlers of its own calls.
@@ -139,7 +142,7 @@ ROOMS = {
         'nova.context oslo_config oslo_utils',
         'routes',
         'all_checks remains',
-        'gap_checks placement_checks',
+        'gap_checks placement_checks span_checks',
         'attribute_checks home_checks project_checks row_checks value_checks',
         'findings repair'),
     'scheduler': _room(
@@ -219,7 +222,7 @@ ROOMS = {
         'recovery_ends shrinking',
         'maintenance_drains recovery_subjects'),
     'worker': _room(
-        'api backend client exception moving objects rules',
+        'api backend client exception moving objects rules usage',
         f'{_OSLO} keystoneauth1 nova.api nova.context nova.policy requests '
         'webob',
         'loop',
@@ -227,6 +230,13 @@ ROOMS = {
         'scaled_services',
         'follower',
         'credentials key_pairs owner_threads tenant_calls'),
+    'usage': _room(
+        f'{_COMMON} api.call api.policies api.projects api.route api.schemas '
+        'api.views backend objects',
+        'nova.context oslo_config oslo_utils',
+        'routes',
+        'handlers',
+        'existing_hosts held_hosts pcloud_use'),
     'metrics': _room(
         f'{_COMMON} audit backend counters objects',
         'nova.context oslo_log oslo_utils prometheus_client',
@@ -257,6 +267,7 @@ ROOMS = {
         '', '',
         'forced_moves kept_requests metadata servers',
         'default_pclouds growing_launches',
+        'launch_sizes',
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',
@@ -280,12 +291,12 @@ ROOMS = {
         'v1',
         'node_keys pool_hosts server_places',
         'calls display servers',
-        'plan_resources',
+        'plan_resources usage_resources',
         'resources runs transport',
         'arguments exceptions'),
     'client/calls': _room(
         '', '',
-        'host_flavors hosts pclouds planning scoped_policies',
+        'host_flavors hosts pclouds planning scoped_policies usage',
         'base'),
     'client/deploy': _room(
         '', '',
@@ -304,8 +315,11 @@ ROOMS = {
         'pcloud_service',
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
-        'planning',
+        'planning usage',
         'common host_forecasts images plugin projects service_options'),
+    'client/osc/usage': _room(
+        '', '',
+        'pcloud_cap pcloud_usage'),
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),

@@ -127,6 +127,8 @@ TENANTS = [
     Case(alice('PUT', f'/os-pclouds/{{mine}}/tenants/{"d" * 32}')),
     Case(alice('POST', '/os-pclouds/{mine}/tenants',
                tenant={'name': 'film'})),
+    Case(alice('PUT', f'/os-pclouds/{{mine}}/tenants/{base.BOB}',
+               tenant={'max_vcpus': 5})),
     Case(alice('DELETE', f'/os-pclouds/{{mine}}/tenants/{base.BOB}')),
 ]
 HOST_FLAVORS = [

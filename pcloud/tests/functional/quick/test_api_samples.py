@@ -5,19 +5,25 @@
 ``GENERATE_SAMPLES=1`` in the environment writes them anew instead.
 """
 
+import dataclasses
 import json
 import os
 import pathlib
 import re
+from unittest import mock
 
 from pcloud.api import routes
+from pcloud.backend.changes import spans
+from pcloud.rules.usage import ledger
 from pcloud.tests.support import base
 from pcloud.tests.support import outages
 
 FOLDER = pathlib.Path(__file__).parents[4] / 'doc' / 'api_samples'
 UUID = re.compile('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
-SINCE = re.compile('("(?:since|worker_seen)": )"[^"]*"')
+SINCE = re.compile('("(?:since|empty_since|worker_seen)": )"[^"]*"')
 VALID = re.compile('("valid_for": )"[^"]*"')
+# A month of a sample, which is another one there.
+FUTURE = '2099-11'
 # What the ids of a run are called in the samples, in order of appearance.
 STABLE = ('7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90',
           'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47',
@@ -56,6 +62,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         text = VALID.sub(
             r'\1"e30cc54814ad18f999b759db38ef3b4e.eJyLLikqTdUBE9GxsQApFgVJ"',
             text)
+        text = text.replace(FUTURE, '2026-11')
         for project, stable in PROJECTS.items():
             text = text.replace(project, stable)
         path = FOLDER / name
@@ -79,6 +86,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._attributes()
         self._policies(pcloud)
         self._about(pcloud)
+        self._usage(pcloud)
         self._rebalance(pcloud)
         self._endings(pcloud)
         self.assertEqual(
@@ -88,7 +96,7 @@ class ApiSamplesTest(base.PcloudTestCase):
     def _pool(self):
         path = '/os-host-flavors'
         self._sample('host-flavors/create', self.admin, 'POST', path, {
-            'host_flavor': {'id': 'gpu', 'units': 2,
+            'host_flavor': {'id': 'gpu', 'units': 2, 'price': '1.50',
                             'description': '10 cpus, 8 GiB, two GPUs'}})
         self.disable_service('node-1')
         self._sample('host-flavors/host-add', self.admin, 'POST',
@@ -153,6 +161,10 @@ class ApiSamplesTest(base.PcloudTestCase):
         path = f'/os-pclouds/{pcloud}'
         self._sample('tenants/add', self.alice, 'PUT',
                      f'{path}/tenants/{base.BOB}')
+        self._sample('tenants/cap', self.alice, 'PUT',
+                     f'{path}/tenants/{base.BOB}', {'tenant': {
+                         'max_servers': 20, 'max_vcpus': 64,
+                         'max_memory_mb': None}})
         keystone = outages.NamingKeystone()
         keystone.projects = {('default', 'render'): base.ALICE,
                              ('default', 'film'): base.BOB}
@@ -254,6 +266,24 @@ class ApiSamplesTest(base.PcloudTestCase):
         self.alice.call_json('PUT', f'{hosts}/web-2', {
             'host': {'state': 'disabled'}})
         self.alice.call_json('DELETE', f'{hosts}/web-2')
+
+    def _usage(self, pcloud):
+        self._sample('usage/pcloud', self.alice, 'GET',
+                     f'/os-pclouds/{pcloud}/usage')
+        self.flags(currency='EUR', group='pcloud')
+        held = f'pcloud:span:{self.host_of(self.alice.get_servers()[0])}'
+        journal = self.aggregate('pcloud-journal')
+        span = ledger.Span.read(journal.metadata[held])
+        # After all changes of the host flavor.
+        _, end = ledger.bounds(FUTURE)
+        self.write_metadata(pcloud, **{held: dataclasses.replace(
+            span, since=end - 45 * 3600).text()})
+        with mock.patch.object(spans, 'now', lambda: end + 3600):
+            for name, user, path in (('show', self.alice, f'/{base.ALICE}'),
+                                     ('list', self.admin, '')):
+                self._sample(f'usage/{name}', user, 'GET',
+                             f'/os-pcloud-usage{path}?month={FUTURE}')
+        self.write_metadata(pcloud, **{held: span.text()})
 
     def _endings(self, pcloud):
         path = f'/os-pclouds/{pcloud}'

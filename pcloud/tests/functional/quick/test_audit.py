@@ -10,6 +10,7 @@ from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
 from pcloud import exception
 from pcloud.objects import reconcile
+from pcloud.tests.support import base
 from pcloud.tests.support import shared_cloud
 
 GONE = '7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90'
@@ -100,6 +101,25 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual([], [key for key in kept if 'gone' in key or
                               GONE in key and 'changes' not in key])
 
+    def test_spans_that_are_not_right(self):
+        key = f'pcloud:span:{self.host}'
+        self.name = 'pcloud-journal'
+        right = self.aggregate(self.name).metadata[key]
+        self._metadata(**{key: None})
+        self.name = f'Pcloud:{self.pcloud}'
+        self._fix('host-without-span')
+        self.name = 'pcloud-journal'
+        self.assertEqual(right, self.aggregate(self.name).metadata[key])
+        self._metadata(**{key: right.replace('=gpu ', '=other ')})
+        self._fix('span-not-right')
+        self._metadata(**{key: right.replace(base.ALICE, base.BOB)})
+        self._fix('span-not-right')
+        self.assertIn('flavor=gpu', self.aggregate(self.name).metadata[key])
+        self._metadata(**{'pcloud:span:gone': right})
+        self._fix('span-without-host')
+        self.assertNotIn('pcloud:span:gone',
+                         self.aggregate(self.name).metadata)
+
     def test_ratio_that_was_saved_of_no_host(self):
         self.write_metadata(self.pcloud, **{'pcloud:own_ratios:': 'cpu=16'})
         self.assertIn('ratio-not-given-back', self._kinds())
@@ -175,7 +195,8 @@ class AuditTest(shared_cloud.SharedCloudTestCase):
             aggregate.id, {'aggregate': {'name': f'Pcloud:{other}'}})
         self.admin.post_aggregate_action(
             aggregate.id, {'set_metadata': {'metadata': metadata}})
-        found, = self._find()
+        span, found = self._find()
+        self.assertEqual('span-without-host', span.kind)
         self.assertEqual(('foreign-server', self.host),
                          (found.kind, found.subject))
         server, = self.alice.get_servers()

@@ -143,6 +143,19 @@ class GaugesTest(test_draining.DrainingTestCase):
                 user.get_json(f'/os-pcloud-quotas/{project}')[
                     'quota']['units']['in_use'])
 
+    def test_hosts_held(self):
+        def seen(most):
+            return {name.removeprefix('pcloud_hosts_held'): value
+                    for name, value in samples(
+                        exposition(projects=most)).items()
+                    if name.startswith('pcloud_hosts_held')}
+
+        self.assertEqual({}, seen(0))
+        self.add_host(self.bob, self.make_pcloud(self.bob), 'x', 'gpu')
+        alice, others = (f'{{host_flavor=gpu,project_id={each}}}'
+                         for each in (base.ALICE, ''))
+        self.assertEqual({alice: 2, others: 1}, seen(1))
+
     def test_nothing_names_a_host_or_a_pcloud(self):
         self.drain('a')
         text = exposition(projects=5, audited=self._audited())

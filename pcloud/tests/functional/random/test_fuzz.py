@@ -57,6 +57,7 @@ GROUPS = {
     'pclouds': ['/os-pclouds', '/os-pclouds/{id}',
                 '/os-pclouds/{id}/explain', '/os-pclouds/{id}/simulate',
                 '/os-pclouds/{id}/rehearsal', '/os-pclouds/{id}/rebalance',
+                '/os-pclouds/{id}/usage',
                 '/os-pcloud-room',
                 '/os-pcloud-hidden-servers', '/os-pcloud-servers',
                 '/os-pcloud',
@@ -64,7 +65,8 @@ GROUPS = {
     'hosts': ['/os-pclouds/{id}/hosts', '/os-pclouds/{id}/hosts/{name}'],
     'tenants': ['/os-pclouds/{id}/tenants',
                 '/os-pclouds/{id}/tenants/{tenant}'],
-    'quotas': ['/os-pcloud-quotas/{project}'],
+    'quotas': ['/os-pcloud-quotas/{project}', '/os-pcloud-usage',
+               '/os-pcloud-usage/{project}'],
     'policies': ['/os-pcloud-policies/{scope}/{id}'],
     'attributes': ['/os-pcloud-attributes', '/os-pcloud-attributes/{name}'],
 }

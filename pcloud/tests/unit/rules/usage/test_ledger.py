@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How long hosts were held, against a count of every second."""
+
+import collections
+import datetime
+import decimal
+
+import ddt
+import hypothesis
+from hypothesis import strategies as st
+import testtools
+
+from pcloud import exception
+from pcloud.rules.usage import ledger
+
+# Around the ends of months, of a leap February and of a year.
+_BORDERS = [int(datetime.datetime(*day, tzinfo=datetime.UTC).timestamp())
+            for day in ((2028, 2, 29), (2028, 3, 1), (2027, 1, 1),
+                        (2026, 12, 1), (2026, 3, 1))]
+_MOMENTS = st.builds(lambda border, shift: border + shift,
+                     st.sampled_from(_BORDERS), st.integers(-30, 30))
+_PRICES = st.none() | st.sampled_from(['0', '1.5', '0.000001', '12.25'])
+_RATES = st.dictionaries(
+    _MOMENTS, st.builds(ledger.Rate, st.integers(0, 20), _PRICES),
+    max_size=4).map(lambda rates: sorted(rates.items()))
+PCLOUD = 'f0000000-0000-4000-8000-000000000000'
+
+
+def span(since, flavor='gpu', **more):
+    return ledger.Span(flavor, PCLOUD, since, project='alice', **more)
+
+
+def counted(since, end, rates):
+    """Count second by second."""
+    found = collections.defaultdict(ledger.Sum)
+    months = set()
+    for second in range(since, end):
+        month = datetime.datetime.fromtimestamp(
+            second, datetime.UTC).strftime('%Y-%m')
+        now = [rate for begin, rate in rates if begin <= second] or [
+            rate for _, rate in rates[:1]] or [ledger.Rate(0)]
+        price = now[-1].price
+        found[month] = found[month].plus(ledger.Sum(
+            month not in months, 1, now[-1].units, None if price is None
+            else int(decimal.Decimal(price) * 10 ** 6)))
+        months.add(month)
+    return dict(found)
+
+
+@ddt.ddt
+class LedgerTest(testtools.TestCase):
+
+    @hypothesis.given(_MOMENTS, st.integers(-5, 90), _RATES)
+    def test_every_second_counts_once(self, since, seconds, rates):
+        self.assertEqual(
+            counted(since, since + seconds, rates),
+            ledger.used(span(since), since + seconds, rates))
+
+    @hypothesis.given(st.lists(_MOMENTS, min_size=3, max_size=6), _RATES)
+    def test_a_cut_takes_nothing_away(self, cuts, rates):
+        """A span that is closed and opened again comes to the same."""
+        cuts.sort()
+        parts = collections.defaultdict(ledger.Sum)
+        for begin, end in zip(cuts, cuts[1:]):
+            for month, its in ledger.used(span(begin), end, rates).items():
+                parts[month] = parts[month].plus(its)
+        whole = ledger.used(span(cuts[0]), cuts[-1], rates)
+        self.assertEqual(whole.keys(), parts.keys())
+        for month, its in whole.items():
+            self.assertEqual(
+                (its.seconds, its.unit_seconds, its.cost),
+                (parts[month].seconds, parts[month].unit_seconds,
+                 parts[month].cost))
+
+    @hypothesis.given(_MOMENTS, st.integers(-5, 90), _RATES)
+    def test_open_spans(self, since, seconds, rates):
+        now = since + seconds
+        for month in ('2026-02', '2028-02', '2028-03', '2026-12'):
+            expected = counted(since, now, rates).get(month)
+            self.assertEqual(
+                {} if expected is None else {'gpu': expected},
+                ledger.totals({}, [(span(since), rates)], month, now))
+
+    def test_free_hosts_count_nothing(self):
+        self.assertEqual({}, ledger.used(
+            span(0, free=True), 999, [(0, ledger.Rate(1, '1'))]))
+
+    @ddt.data(('2026-11', 30), ('2028-02', 29), ('2027-02', 28),
+              ('2026-12', 31))
+    @ddt.unpack
+    def test_bounds(self, month, days):
+        begin, end = ledger.bounds(month)
+        self.assertEqual(days * 86400, end - begin)
+        self.assertEqual([month, month], [
+            ledger.month_of(begin), ledger.month_of(end - 1)])
+
+    @ddt.data('2026-13', '2026-00', '2026-1', '26-01', '', '2026-11-01',
+              '9999-12', '1969-12', '２０２６-11')
+    def test_no_months(self, month):
+        self.assertRaises(exception.InvalidValue, ledger.bounds, month)
+
+    def test_kept_months(self):
+        now = ledger.bounds('2026-11')[0]
+        self.assertEqual('2025-10', ledger.oldest(now))
+        self.assertEqual('2024-12', ledger.oldest(
+            ledger.bounds('2026-01')[0]))
+        for month in ('2025-10', '2026-11'):
+            ledger.check_month(month, now)
+        for month in ('2025-09', '2026-12'):
+            self.assertRaises(
+                exception.InvalidValue, ledger.check_month, month, now)
+
+    @hypothesis.given(st.integers(0, 10 ** 12))
+    def test_a_second_is_told(self, seconds):
+        hours = ledger.Sum(1, seconds).host_hours
+        self.assertEqual(seconds, round(hours * 3600))
+        self.assertEqual(seconds, round(float(hours) * 3600))
+
+    def test_cost(self):
+        its, = ledger.used(span(_BORDERS[0]), _BORDERS[0] + 5400, [
+            (0, ledger.Rate(8, '12.25'))]).values()
+        self.assertEqual('18.375000', str(its.price))
+        self.assertEqual('1.500000', str(its.host_hours))
+        self.assertEqual('12.000000', str(its.unit_hours))
+        self.assertIsNone(ledger.Sum(1).price)

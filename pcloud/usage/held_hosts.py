@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What projects have held of hosts in a month.
+
+Rule: reference-usage-ledger
+"""
+
+from collections.abc import Mapping
+import dataclasses
+
+from nova import context as nova_context
+
+from pcloud.backend.aggregates import span_rows
+from pcloud.backend.changes import spans
+from pcloud.rules.usage import ledger
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """What a project has held in a month.
+
+    :ivar project: the id of the project
+    :ivar month: such as "2026-11"
+    :ivar is_complete: whether the month is over
+    :ivar host_flavors: ``host flavor id -> sum``, in order of the ids; a host
+        flavor of which nothing was held has no entry
+    """
+
+    project: str
+    month: str
+    is_complete: bool
+    host_flavors: Mapping[str, ledger.Sum]
+
+
+def of_project(
+    context: nova_context.RequestContext, project_id: str,
+    month: str | None,
+) -> Usage:
+    """Return what a project has held, by now.
+
+    The queries of `span_rows.read`.
+
+    :param month: None for the present month
+    :raises: `exception.InvalidValue` for a month of which nothing is kept
+    """
+    wanted = _wanted(month)
+    there = span_rows.read(context, wanted, project_id)
+    return _usage(there, project_id, wanted)
+
+
+def of_all(
+    context: nova_context.RequestContext, month: str | None, after: str,
+) -> list[Usage]:
+    """Return what all projects have held, in order of the projects' ids.
+
+    The queries of `span_rows.read`. A project that has held nothing is left
+    out.
+
+    :param month: as `of_project`
+    :param after: only projects with a greater id
+    :raises: as `of_project`
+    """
+    wanted = _wanted(month)
+    there = span_rows.read(context, wanted)
+    usages = [_usage(there, project, wanted) for project in sorted(
+        there.sums.keys() | {span.project for span in there.spans.values()})
+        if project > after]
+    return [usage for usage in usages if usage.host_flavors]
+
+
+def _wanted(month: str | None) -> str:
+    now = spans.now()
+    if month is None:
+        return ledger.month_of(now)
+    ledger.check_month(month, now)
+    return month
+
+
+def _usage(there: span_rows.Rows, project_id: str, month: str) -> Usage:
+    now = spans.now()
+    return Usage(
+        project_id, month, ledger.bounds(month)[1] <= now, ledger.totals(
+            there.sums.get(project_id, {}), there.spans_of(project_id),
+            month, now))
