@@ -10,6 +10,7 @@ Rule: reference-usage-servers
 """
 
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 import dataclasses
 import functools
@@ -64,9 +65,10 @@ def read(
     """Return the servers that use a Pcloud.
 
     One query for the servers that wait, one for the cells of the hosts, one in
-    each of the cells, and one for five hundred servers that wait, are built or
-    are resized. A server that prefers the Pcloud counts while it waits and is
-    built, and one that is resized counts with the greater of both flavors.
+    each of the cells, and one for five hundred servers that wait, or are
+    built, unshelved or resized. A server that prefers the Pcloud counts while
+    it waits and is built, and one that is resized counts with the greater of
+    both flavors.
 
     :param hosts: the service hosts of the Pcloud
     :param project_id: of which project; None for all projects
@@ -84,15 +86,15 @@ def read(
     found: dict[str, Server] = {}
     unsure = {server.uuid for server in waiting}
     for rows in answers.all():
-        for uuid, project, host, resizes, vcpus, memory_mb in rows:
-            if host is None or resizes:
+        for uuid, project, host, flavors, vcpus, memory_mb in rows:
+            if host is None or flavors is not None:
                 unsure.add(uuid)
             if host in hosts:
-                found[uuid] = Server(project, caps.Amounts(
-                    1, vcpus or 0, memory_mb or 0))
+                found[uuid] = Server(project, _greatest(
+                    [(vcpus or 0, memory_mb or 0), *_sizes_of(flavors)]))
     for uuid, spec in request_specs.with_any(context, unsure, [pcloud_id]):
         if uuid in found or pcloud_id in _places(spec):
-            found[uuid] = _greater(found.get(uuid), spec)
+            found[uuid] = _with_request(found.get(uuid), spec)
     return found
 
 
@@ -111,17 +113,35 @@ def present(
         for vcpus, memory_mb in rows)
 
 
-def _greater(there: Server | None, spec: request_specs.Spec) -> Server:
-    """Return a server with all that it uses now, or may use soon.
+def _with_request(there: Server | None, spec: request_specs.Spec) -> Server:
+    """Return a server with all that it uses now, or is going to use.
 
     :param there: the server on its host, None for a server without a host
     """
-    sizes = [spec.vcpus, spec.memory_mb]
-    if there is not None:
-        sizes = [max(each) for each in zip(
-            sizes, there.amounts.values()[1:], strict=True)]
-    return Server(there.project if there else spec.project,
-                  caps.Amounts(1, *sizes))
+    asked = spec.vcpus, spec.memory_mb
+    if there is None:
+        return Server(spec.project, caps.Amounts(1, *asked))
+    _, vcpus, memory_mb = there.amounts.values()
+    return Server(there.project, _greatest([asked, (vcpus, memory_mb)]))
+
+
+def _greatest(sizes: Iterable[tuple[int, int]]) -> caps.Amounts:
+    """Return what a server uses that may have any of some sizes.
+
+    :param sizes: processors, and memory in MiB
+    """
+    return caps.Amounts(1, *map(max, zip(*sizes, strict=True)))
+
+
+def _sizes_of(flavors: str | None) -> Iterator[tuple[int, int]]:
+    """Yield the sizes of a server that is resized, before and afterwards.
+
+    :param flavors: the flavors of the server as Nova keeps them; None for a
+        server that is not resized
+    """
+    for flavor in (jsonutils.loads(flavors) if flavors else {}).values():
+        data = (flavor or {}).get('nova_object.data') or {}
+        yield data.get('vcpus') or 0, data.get('memory_mb') or 0
 
 
 def _places(spec: request_specs.Spec) -> Collection[str | None]:
@@ -175,21 +195,27 @@ def _in_cell(
     context: nova_context.RequestContext, hosts: Collection[str],
     project_id: str | None,
 ) -> list[sa.Row]:
-    """Return uuid, project, host, whether it resizes, and sizes of servers."""
-    server = models.Instance
+    """Return uuid, project, host, flavors, processors, memory of servers.
+
+    The flavors are those of a server that is resized, else None.
+    """
+    server, extra = models.Instance, models.InstanceExtra
     resizes = sa.or_(
         sa.func.coalesce(server.task_state, '').in_(
             task_states.resizing_states),
         sa.func.coalesce(server.vm_state, '') == vm_states.RESIZED)
     statement = sa.select(
-        server.uuid, server.project_id, server.host, resizes, server.vcpus,
-        server.memory_mb,
-    ).where(
+        server.uuid, server.project_id, server.host,
+        sa.case((resizes, extra.flavor)), server.vcpus, server.memory_mb,
+    ).outerjoin(extra, extra.instance_uuid == server.uuid).where(
         # One of two copies is hidden while a server changes its cell.
         server.deleted == 0, sa.not_(sa.func.coalesce(server.hidden, False)),
         sa.or_(server.host.in_(hosts), sa.and_(
-            server.host.is_(None),
-            sa.func.coalesce(server.vm_state, '') == vm_states.BUILDING)))
+            server.host.is_(None), sa.or_(
+                sa.func.coalesce(
+                    server.vm_state, '') == vm_states.BUILDING,
+                sa.func.coalesce(
+                    server.task_state, '') == task_states.UNSHELVING))))
     if project_id is not None:
         statement = statement.where(server.project_id == project_id)
     return context.session.execute(statement).all()

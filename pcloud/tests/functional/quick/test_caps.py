@@ -4,6 +4,8 @@
 
 from unittest import mock
 
+from nova.conductor import api
+
 from pcloud.api.nova_calls import servers
 from pcloud.objects.placing import tenant_caps
 from pcloud.tests.functional.quick import test_cells
@@ -257,8 +259,11 @@ class LaterTest(CapsTestCase):
         self.resize(server, self.small)
         self.wait_for(server, status='VERIFY_RESIZE')
         self.cap(max_vcpus=3)
+        self.assertIn('already used 3 of 3', self.refuse())
+        self.act(server, {'confirmResize': None})
+        self.wait_for(server, status='ACTIVE')
         self.start_small()
-        self.refuse(flavor=self.large)
+        self.assertIn('already used 2 of 3', self.refuse(flavor=self.large))
 
     def test_resize_in_the_request_filter(self):
         server = self.start_small()
@@ -282,6 +287,17 @@ class LaterTest(CapsTestCase):
         self.delete(other)
         self.action(server, {'unshelve': None})
         self.wait_for(server, status='ACTIVE')
+
+    def test_unshelves_at_once(self):
+        servers_ = [self.start_small() for _ in range(2)]
+        for server in servers_:
+            self.shelve(server)
+        self.cap(max_servers=1)
+        with mock.patch.object(api.ComputeTaskAPI, 'unshelve_instance'):
+            self.action(servers_[0], {'unshelve': None})
+            self.assertIn('already used 1 of 1', message(
+                self.action(servers_[1], {'unshelve': None}, 403)))
+            self.assertIn('already used 1 of 1', self.refuse())
 
     def test_moves_are_not_counted(self):
         servers_ = [self.start_small() for _ in range(2)]
