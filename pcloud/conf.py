@@ -303,8 +303,7 @@ call: what goes wrong is written to the log once. Unset, nothing is counted.
         help="""
 How many rounds the affinity algorithm makes; the thresholds fall evenly from
 ``initial_msav`` to ``final_msav``, and a single round has ``initial_msav``.
-Fewer rounds leave more hosts alike to the administrator, so that more is
-decided by customers' keys.
+Of fewer rounds more is decided by customers' keys.
 """),
     cfg.ListOpt(
         'other_hints',
@@ -355,8 +354,8 @@ Related options:
 How many units the hosts in a project's Pclouds may cost together, for every
 project that has no limit of its own. -1 is unlimited.
 
-Each host costs the units of its host flavor. A limit below what a project
-uses already takes nothing away; it only refuses the next host.
+A host costs the units of its host flavor. A limit below what a project uses
+already refuses the next host alone.
 """),
     cfg.FloatOpt(
         'ram_contention_weight',
@@ -380,10 +379,6 @@ Hosts are sorted into buckets of this length, counted back from the latest
 ``next_reboot`` among the hosts that a server may have. A host without a date,
 or whose date has passed, is in the best bucket. Longer buckets leave more to
 the other weighers.
-
-Related options:
-
-* ``[pcloud] reboot_weight_multiplier``
 """),
     cfg.IntOpt(
         'reboot_filter_days',
@@ -399,7 +394,6 @@ that are kept away too, so a preference is often enough.
 Related options:
 
 * ``[filter_scheduler] enabled_filters`` has to name ``RebootFilter``
-* ``[pcloud] reboot_weight_multiplier``
 """),
     cfg.FloatOpt(
         'reboot_weight_multiplier',

@@ -85,8 +85,7 @@ def shrinks(shrink: Mapping[str, int] | None) -> str:
 
 def by_zone(counts: Mapping[str, int]) -> str:
     """Format the number of hosts in each availability zone."""
-    return joined([f'{zone}: {count}'
-                   for zone, count in sorted(counts.items())])
+    return joined([f'{zone}: {each}' for zone, each in sorted(counts.items())])
 
 
 def amounts(values: Mapping[str, typing.Any] | None) -> str:
