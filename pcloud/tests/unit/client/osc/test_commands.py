@@ -1161,7 +1161,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(49, len(commands))
+        self.assertEqual(52, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)
