@@ -16,6 +16,7 @@ from pcloud.audit import home_checks
 from pcloud.audit import placement_checks
 from pcloud.audit import project_checks
 from pcloud.audit import row_checks
+from pcloud.audit import span_checks
 from pcloud.audit import value_checks
 
 PAGE = (pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'cli' /
@@ -27,7 +28,8 @@ class KindsTest(base.BaseTestCase):
     def test_documented(self):
         sources = ''.join(map(inspect.getsource, (
             all_checks, attribute_checks, gap_checks, home_checks,
-            placement_checks, project_checks, row_checks, value_checks)))
+            placement_checks, project_checks, row_checks, span_checks,
+            value_checks)))
         named = re.findall(
             r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)
         found = {findings.NOT_LOOKED_AT, value_checks.KIND, *named,

@@ -81,7 +81,7 @@ class ZerosTest(base.BaseTestCase):
     def test_zeros(self):
         self.assertEqual(
             [(flavor, cause) for flavor in ('a', 'b')
-             for cause in ('call', 'growth', 'maintenance')],
+             for cause in ('call', 'growth', 'maintenance', 'recovery')],
             list(allocations.zeros(allocations.ALLOCATIONS, ['a', 'b'])))
         self.assertEqual(
             [('a',)], list(allocations.zeros(allocations.RETRIES, ['a'])))
