@@ -197,7 +197,7 @@ def _host_rows(
     context: nova_context.RequestContext, aggregate_id: int, host_key: str,
 ) -> HostRows | None:
     named, state, placed, drain, spare, recovery = (
-        orm.aliased(models.AggregateMetadata) for _ in range(5))
+        orm.aliased(models.AggregateMetadata) for _ in range(6))
     member = models.AggregateHost
     statement = sa.select(
         named.key, named.value, member.host, state.value, drain.value,

@@ -3,8 +3,10 @@
 from unittest import mock
 
 import ddt
+from oslo_config import cfg
 from oslotest import base
 
+from pcloud import conf
 from pcloud.counters import allocations
 from pcloud import exception
 
@@ -38,6 +40,7 @@ class AllocationTest(base.BaseTestCase):
 
     def setUp(self):
         super().setUp()
+        conf.register_opts(cfg.CONF)
         self.added = {}
         for counter in allocations.COUNTERS:
             self.added[counter.name] = []
