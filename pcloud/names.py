@@ -95,6 +95,8 @@ SUM_PREFIX = 'pcloud:sum:'
 MOVING_PREFIX = 'pcloud:moving:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
 STRICT_PREFIX = 'pcloud:strict:'
+# In the journal: who waits for a host of a host flavor.
+WAITING_PREFIX = 'pcloud:waiting:'
 WORKER = 'pcloud:worker'
 # What the journal keeps of each host that is in a Pcloud.
 KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
@@ -104,11 +106,14 @@ KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
 _OF_JOURNAL = (
     *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
     RELEASED_PREFIX, MAINTENANCE_PREFIX, RECOVERED_PREFIX, REBALANCE_PREFIX,
-    MOVING_PREFIX, STRICT_PREFIX, SPAN_PREFIX, RATE_PREFIX, SUM_PREFIX)
+    MOVING_PREFIX, STRICT_PREFIX, SPAN_PREFIX, RATE_PREFIX, SUM_PREFIX,
+    WAITING_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
 QUOTA_UNITS = 'pcloud:quota:units'
+SHARE_PREFIX = 'pcloud:share:'
+SHARE = SHARE_PREFIX + 'waiting'
 
 # On policies, and in the extra specs of flavors.
 SYSTEM_KEY_PREFIX = 'pcloud:system_key:'
@@ -255,6 +260,11 @@ def sums_prefix(project_id: str, flavor_id: str = '') -> str:
     """
     prefix = f'{SUM_PREFIX}{project_id}:'
     return f'{prefix}{flavor_id}:' if flavor_id else prefix
+
+
+def waiting_key(flavor_id: str, entry_id: str) -> str:
+    """Return the journal's key of an entry of a waiting list."""
+    return f'{WAITING_PREFIX}{flavor_id}:{entry_id}'
 
 
 def rebalance_prefix(pcloud_id: str) -> str:

@@ -139,6 +139,28 @@ class PcloudHostExistsPayload(_Payload):
 
 
 @base.VersionedObjectRegistry.register
+class PcloudHostWaitingPayload(_Payload):
+    """The payload of ``pcloud.host.waiting.begun`` and the like.
+
+    The others are ``.matched`` and ``.expired``. `id` is the entry's, `name`
+    the owner's name for the host. `since` and `until` are seconds since the
+    epoch; `availability_zone` is None for any.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'id': fields.UUIDField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(),
+        'availability_zone': fields.StringField(nullable=True),
+        'since': fields.IntegerField(),
+        'until': fields.IntegerField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
 class PcloudTenantPayload(_Payload):
     """The payload of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
 
@@ -255,6 +277,31 @@ def existing(
     """Tell that a host is held."""
     _emit(context, 'pcloud.host.exists', PcloudHostExistsPayload(
         **dataclasses.asdict(host_)))
+
+
+@dataclasses.dataclass(frozen=True)
+class WaitingEvent:
+    """An entry of a waiting list; the fields are those of the payload."""
+
+    pcloud_id: str
+    owner: str
+    id: str
+    name: str
+    host_flavor: str
+    availability_zone: str | None
+    since: int
+    until: int
+
+
+def waiting(
+    context: nova_context.RequestContext, action: str, event: WaitingEvent,
+) -> None:
+    """Tell what has become of an entry of a waiting list.
+
+    :param action: 'begun', 'matched' or 'expired'
+    """
+    _emit(context, f'pcloud.host.waiting.{action}', PcloudHostWaitingPayload(
+        **dataclasses.asdict(event)))
 
 
 def tenant(

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import re
 
+from oslo_config import cfg
+from oslo_utils import timeutils
+
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api.policies import hosts as policies
 from pcloud.api.policies import pclouds as pcloud_policies
 from pcloud.api.views import hosts as views
+from pcloud.api.views import waiting as waiting_views
 from pcloud.api import wishes
 from pcloud.backend.aggregates import inherited_metadata
 from pcloud import exception
@@ -19,6 +23,7 @@ from pcloud.moving import drains
 from pcloud.moving import forecast
 from pcloud.objects.changing_hands import allocation
 from pcloud.objects.changing_hands import host_removal
+from pcloud.objects.changing_hands import waiting_entries
 from pcloud.objects import host_states
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
@@ -26,6 +31,9 @@ from pcloud.objects.placing import machine_constraints
 from pcloud.rules import forms
 from pcloud.rules.moving import draining
 from pcloud.rules.placing import constraints
+from pcloud.rules import waiting
+
+CONF = cfg.CONF
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -66,22 +74,27 @@ def show(call: api_call.Call) -> dict:
     return {'host': host}
 
 
-def add(call: api_call.Call) -> dict:
+def add(call: api_call.Call) -> dict | api_call.Answer:
     """Add free hosts to a Pcloud, by host flavor or by constraints.
 
+    :returns: the hosts; an answer with the place of an entry where the Pcloud
+        waits for a host
     :raises: `exception.Invalid` unless the body has either a host flavor
         or constraints, and names that hosts can have,
         `exception.NotFound` for an unknown zone, and as
-        `machine_constraints.check_attributes`
+        `machine_constraints.check_attributes` and `_until`
     """
     wanted, zone = _names(call.body), call.body.get('availability_zone')
     if ('host_flavor' in call.body) == ('constraints' in call.body):
         raise exception.Invalid(
             'Invalid input for field/attribute host. Name either a '
             'host_flavor or constraints.')
+    until = _until(call.body) if 'wait_until' in call.body else None
     pcloud = api_call.own_head(call)
     if zone is not None:
         inherited_metadata.check_zone(call.context, zone)
+    if until is not None:
+        return _add_or_wait(call, pcloud, zone, until)
     if 'host_flavor' in call.body:
         added = allocation.add(
             call.context, pcloud, wanted, call.body['host_flavor'], zone)
@@ -91,6 +104,37 @@ def add(call: api_call.Call) -> dict:
     shown_hosts = list(map(_view(call), added))
     return ({'hosts': shown_hosts} if 'count' in call.body
             else {'host': shown_hosts[0]})
+
+
+def _until(body: Mapping) -> int:
+    """Return until when a Pcloud waits for a host, in seconds.
+
+    :raises: `exception.InvalidValue`, `exception.Invalid` where several hosts
+        are asked for, or a host by constraints
+    """
+    if 'count' in body or 'constraints' in body:
+        raise exception.Invalid(
+            'Invalid input for field/attribute wait_until. One can wait for '
+            'one host of a host flavor: give neither count nor constraints.')
+    return waiting.until(body['wait_until'], timeutils.utcnow_ts(),
+                         CONF.pcloud.wait_limit)
+
+
+def _add_or_wait(
+    call: api_call.Call, pcloud: pclouds.Head, zone: str | None, until: int,
+) -> dict | api_call.Answer:
+    """Add a host, or have the Pcloud wait for the host.
+
+    Rule: reference-waiting-calls
+    """
+    name, flavor_id = call.body['name'], call.body['host_flavor']
+    try:
+        host, = allocation.add(call.context, pcloud, [name], flavor_id, zone)
+    except waiting_entries.PASSING:
+        return api_call.Answer(202, {'waiting': waiting_views.show(
+            waiting_entries.begin(
+                call.context, pcloud, name, flavor_id, zone, until))})
+    return {'host': _view(call)(host)}
 
 
 def _names(body: Mapping) -> list[str]:

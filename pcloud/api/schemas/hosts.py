@@ -15,6 +15,7 @@ add = types.body(
      'constraints': types.constraints,
      'availability_zone': {**types.display_name},
      'count': {'type': 'integer', 'minimum': 1, 'maximum': forms.MOST_HOSTS},
+     'wait_until': types.moment,
      'first': {'type': 'integer', 'minimum': 1, 'maximum': 1_000_000}},
     required=['name'])
 

@@ -45,6 +45,7 @@ from pcloud.counters import allocations
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.changing_hands import choosing
+from pcloud.objects.changing_hands import waiting_lists
 from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
@@ -90,11 +91,11 @@ def add(
     :param chance: the source of randomness
     :returns: the hosts, disabled, in the order of the names
     :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
-        `exception.NoFreeHost`, `exception.HostsSettling`,
-        `exception.HostsContended`, `exception.QuotaExceeded`,
-        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
-        `exception.Unavailable`, and as `change.run`. After any error but
-        `exception.OutcomeUnknown` nothing has changed.
+        `exception.OthersWaiting`, `exception.NoFreeHost`,
+        `exception.HostsSettling`, `exception.HostsContended`,
+        `exception.QuotaExceeded`, `exception.PcloudNotFound` when the Pcloud
+        is deleted meanwhile, `exception.Unavailable`, and as `change.run`.
+        After any error but `exception.OutcomeUnknown` nothing has changed.
     """
     units = host_flavors.units(context, flavor_id)
     with allocations.allocation(flavor_id, len(wanted)):
@@ -107,6 +108,7 @@ def _add(
     wanted: Sequence[str], flavor_id: str, units: int, zone: str | None,
     only: frozenset[str] | None, chance: random.Random,
 ) -> list[hosts.Host]:
+    waiting_lists.check(context, flavor_id, zone)
     deadline = time.monotonic() + CONF.pcloud.allocation_timeout
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):

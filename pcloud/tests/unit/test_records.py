@@ -29,6 +29,7 @@ from pcloud.rules import record
 from pcloud.rules import turns
 from pcloud.rules.usage import caps
 from pcloud.rules.usage import ledger
+from pcloud.rules import waiting
 
 _REFERENCE = pathlib.Path(__file__).parents[3] / (
     'doc/source/reference/metadata.rst')
@@ -110,6 +111,10 @@ RECORDS = {
     ledger.Sum: st.tuples(st.integers(1, 10 ** 9), *[st.integers(
         0, 10 ** 30 - 1)] * 2, st.none() | st.integers(
             0, 10 ** 30 - 1)).map(lambda numbers: ledger.Sum(*numbers)),
+    waiting.Entry: st.builds(
+        waiting.Entry, _UUIDS,
+        st.from_regex('[A-Za-z0-9._-]{1,63}', fullmatch=True), _SECONDS,
+        _SECONDS, st.none() | _TEXTS),
     journal.Released: st.builds(
         journal.Released, st.integers(0, 10 ** 10 - 1), _TEXTS),
     due.Due: _DUES.map(due.fitting)}

@@ -53,7 +53,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception text', '',
-        'looks moving ratios turns usage',
+        'looks moving ratios turns usage waiting',
         'host_resources placing record',
         'capacity consumers forms units',
         'coded'),
@@ -88,7 +88,7 @@ ROOMS = {
         'pool_rows',
         'closed_rows',
         'isolation',
-        'launch_rows step_rows',
+        'launch_rows step_rows waiting_rows',
         'inherited_metadata pcloud_rows',
         'maintenance_rows span_rows',
         'kept_rows',
@@ -126,10 +126,10 @@ ROOMS = {
         'replacements turns'),
     'objects/changing_hands': _room(
         '', '',
-        'stand_ins',
+        'matching stand_ins',
         'allocation',
-        'choosing host_removal',
-        'pool_hosts'),
+        'choosing host_removal waiting_entries',
+        'pool_hosts waiting_lists'),
     'objects/placing': _room(
         '', '',
         'machine_constraints right_values tenant_caps usable_pclouds',
@@ -143,7 +143,8 @@ ROOMS = {
         'routes',
         'all_checks remains',
         'gap_checks placement_checks span_checks',
-        'attribute_checks home_checks project_checks row_checks value_checks',
+        'attribute_checks home_checks project_checks row_checks value_checks '
+        'waiting_checks',
         'findings repair'),
     'scheduler': _room(
         # Growth begins where Nova loads the filters.
@@ -262,7 +263,7 @@ ROOMS = {
         '', '',
         'about',
         'attributes hidden_servers host_flavors hosts pclouds quotas room '
-        'scoped_policies servers tenants'),
+        'scoped_policies servers tenants waiting'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves kept_requests metadata servers',
@@ -279,7 +280,7 @@ ROOMS = {
         'types'),
     'api/views': _room(
         '', '',
-        'host_flavors hosts',
+        'host_flavors hosts waiting',
         'blockers maintenance pclouds scoped_policies',
         'reasons times'),
     'client': _room(
