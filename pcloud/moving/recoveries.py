@@ -138,11 +138,12 @@ def _find_joining(
 ) -> hosts.Host | None:
     """Choose a host to stand in for a host, where the policy says so.
 
-    No host joins for a present or former stand-in. The servers do not wait
-    for an absent part of the cloud.
+    There is none for a present or former stand-in, nor for a spare. The
+    servers do not wait for an absent part of the cloud.
     """
     if (subjects.policy(aggregate) != recovery.REPLACE or
-            _has_joined(aggregate, subject)):
+            _has_joined(aggregate, subject) or
+            subject.host in stand_ins.kept_spares(aggregate)):
         return None
     try:
         return stand_ins.choose(

@@ -17,6 +17,7 @@ from pcloud.backend.cells import tenant_servers
 from pcloud.backend.changes import journal
 from pcloud import names
 from pcloud.objects import pclouds
+from pcloud.rules.moving import shrinking
 from pcloud.rules.usage import caps
 from pcloud.rules.usage import ledger
 
@@ -83,6 +84,7 @@ def _hosts(
     metadata = pcloud.aggregate.metadata
     hosts = {node: host for host, node in names.nodes(metadata).items()
              if host in pcloud.aggregate.hosts}
+    idle = names.idle(metadata)
     held = span_rows.every(context)
     unopened = journal.unopened(context)
     used = computes.instances(context, pcloud.aggregate.hosts)
@@ -93,8 +95,19 @@ def _hosts(
             span = ledger.Span.known(held.get(host))
             since = None if span is None or (
                 span.pcloud != pcloud.id) else span.since
-            # Only a host that was never open has had no servers for certain.
-            never_open = unopened.get(host) == pcloud.id and not used.get(host)
             found.append(HeldHost(
-                name, since, since if never_open else None))
+                name, since, None if used.get(host) else _empty_since(
+                    # A host that was never open has had no servers.
+                    since if unopened.get(host) == pcloud.id else None,
+                    idle.get(host))))
     return found
+
+
+def _empty_since(joined: int | None, idle: str | None) -> int | None:
+    """Return since when a host without servers is empty, None while unknown.
+
+    :param joined: when the host has joined, if it was never enabled
+    :param idle: what a worker has noted, as written, where the Pcloud shrinks
+    """
+    kept = shrinking.Idle.known(idle)
+    return joined if kept is None else kept.since

@@ -85,12 +85,16 @@ class RecoveryTestCase(test_maintenance_policy.PolicyTestCase):
 
     def recovery_of(self, name='a'):
         """Return the recovery of a host, checked against the list."""
-        shown = self.get(name).get('recovery')
-        listed, = (each.get('recovery') for each
-                   in self.alice.get_json(self.path)['hosts']
-                   if each['name'] == name)
-        self.assertEqual(shown, listed)
-        return shown
+        def agreed():
+            # Nova goes on between the two reads.
+            shown = self.get(name).get('recovery')
+            listed, = (each.get('recovery') for each
+                       in self.alice.get_json(self.path)['hosts']
+                       if each['name'] == name)
+            self.assertEqual(shown, listed)
+            return shown
+
+        return self.wait_until(agreed)
 
     def stays(self, name='a'):
         """Return the rules of the servers that stay, by server."""
@@ -719,6 +723,37 @@ class ReplaceTest(RecoveryTestCase):
         self.assertEqual(['recovery'], [
             each['payload']['nova_object.data']['reason'] for each in added])
 
+    def test_spare_that_fails(self):
+        """No host joins for it, and it is a spare when it comes back."""
+        self.put('b', 'spare')
+        self.fail('b')
+        self.assertNotIn('replacement', self.recovery_of('b'))
+        self.assertEqual(['a', 'b'], sorted(self.names()))
+        self.fence('b', False)
+        self.work()
+        self.assertEqual({'a': 'enabled', 'b': 'spare'}, self.names())
+        self.assertEqual([], self.kinds())
+
+    def test_owner_who_closes_the_spare_that_stands_in(self):
+        self.start_on('a', on_disk=True)
+        self.put('b', 'spare')
+        self.fail()
+        self.assertEqual(200, self.put('b', 'disabled').status_code)
+        self.assertNotIn('replacement', self.recovery_of())
+        self.assertEqual({'a': 'disabled', 'b': 'disabled'}, self.names())
+
+    def test_what_a_stand_in_counts(self):
+        """Nothing, until it takes the place of the failed host."""
+        self.fail()
+        name = self.replacement()
+        host = self.real_of(name)
+        self.assertIn('free=1', self.kept_of(names.SPAN_PREFIX)[host])
+        self.fence('a', False)
+        self.work()
+        self.assertEqual({'b': 'enabled', name: 'enabled'}, self.names())
+        self.assertNotIn('free=1', self.kept_of(names.SPAN_PREFIX)[host])
+        self.assertEqual([], self.kinds())
+
     def test_no_free_host(self):
         """The servers start in place, and a host joins when one is free."""
         self.limit(3)
@@ -838,6 +873,27 @@ class ReplaceReturnTest(RecoveryTestCase):
 
     wished = 'replace'
     own_cloud = True
+
+    def test_a_spare_comes_first(self):
+        """It is no spare any more once the failed host has left."""
+        server = self.start_on('a')
+        self.put('b', 'spare')
+        self.fail()
+        self.assertEqual('b', self.recovery_of()['replacement'])
+        self.assertEqual({'a': 'disabled', 'b': 'enabled'}, self.names())
+        self.assertEqual((2, 2), (
+            self.in_use(), self.pcloud_shown()['units']))
+        self.evacuated(server)
+        self.step_until_done()
+        self.come_back()
+        self.work()
+        self.assertEqual({'b': 'enabled'}, self.names())
+        for prefix in (names.REPLACES_PREFIX, names.SPARE_PREFIX,
+                       names.RECOVERY_PREFIX):
+            self.assertEqual({}, self.kept_of(prefix))
+        self.assertEqual((1, 1), (
+            self.in_use(), self.pcloud_shown()['units']))
+        self.assertEqual([], self.kinds())
 
     def test_once_nova_has_let_go(self):
         server = self.start_on('a')

@@ -12,6 +12,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud import exception
 from pcloud.objects.changing_hands import stand_ins
 from pcloud.objects import pclouds
+from pcloud.rules.moving import maintenance_policies
 from pcloud.tests.functional.quick import test_maintenance_policy
 from pcloud.tests.support import counting
 
@@ -328,7 +329,7 @@ class ChoiceTest(SparesTestCase):
         head = pclouds.head(self.context, self.pcloud)
         return stand_ins.choose(
             self.context, head, pcloud_rows.find(self.context, self.pcloud),
-            self.real['a'], 'a')
+            maintenance_policies.StandIn(host=self.real['a']), 'a')
 
     def test_empty_spares_come_first(self):
         self.spare('c')
