@@ -16,7 +16,9 @@ from pcloud.client import exceptions
 from pcloud.client import host_runs
 from pcloud.client.osc import common
 from pcloud.client.osc import host_forecasts
+from pcloud.client.osc.waiting import waiting_lists
 from pcloud.client import runs
+from pcloud.client import waiting_resources
 from pcloud.rules import forms
 
 if typing.TYPE_CHECKING:
@@ -63,6 +65,11 @@ class AddPcloudHost(common.ShowOne):
         parser.add_argument(
             '--first', metavar='<number>', type=arguments.positive,
             help='With --count, the number in the first name (default: 1)')
+        parser.add_argument(
+            '--wait-until', metavar='<moment>',
+            help='Wait for a host of the host flavor until then where none is '
+                 'free, such as 2026-12-31T23:59:59Z; see "openstack pcloud '
+                 'waiting list"')
         common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
@@ -74,6 +81,8 @@ class AddPcloudHost(common.ShowOne):
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         if parsed_args.dry_run:
             return self._forecast(parsed_args, pcloud)
+        if parsed_args.wait_until is not None:
+            return self._add_or_wait(parsed_args, pcloud)
         wanted = {'host_flavor': parsed_args.host_flavor,
                   'constraints': parsed_args.constraints,
                   'availability_zone': parsed_args.availability_zone}
@@ -83,6 +92,20 @@ class AddPcloudHost(common.ShowOne):
         return _described(self.client.add_hosts(
             pcloud.id, parsed_args.name, parsed_args.count,
             parsed_args.first, **wanted))
+
+    def _add_or_wait(
+            self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,
+    ) -> common.Shown:
+        if parsed_args.count is not None or parsed_args.host_flavor is None:
+            raise osc_exceptions.CommandError(
+                '--wait-until is for one host of a host flavor; leave out '
+                '--count and --constraints')
+        found = self.client.add_or_wait_for_host(
+            pcloud.id, parsed_args.name, parsed_args.host_flavor,
+            parsed_args.wait_until, parsed_args.availability_zone)
+        if isinstance(found, waiting_resources.Waiting):
+            return common.record(found, waiting_lists.ENTRY)
+        return common.record(found, display.host_fields(found))
 
     def _forecast(
             self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,

@@ -292,12 +292,12 @@ ROOMS = {
         'v1',
         'node_keys pool_hosts server_places',
         'calls display servers',
-        'plan_resources usage_resources',
+        'plan_resources usage_resources waiting_resources',
         'resources runs transport',
         'arguments exceptions'),
     'client/calls': _room(
         '', '',
-        'host_flavors hosts pclouds planning scoped_policies usage',
+        'host_flavors hosts pclouds planning scoped_policies usage waiting',
         'base'),
     'client/deploy': _room(
         '', '',
@@ -317,10 +317,14 @@ ROOMS = {
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
         'planning usage',
+        'waiting',
         'common host_forecasts images plugin projects service_options'),
     'client/osc/usage': _room(
         '', '',
         'pcloud_cap pcloud_usage'),
+    'client/osc/waiting': _room(
+        '', '',
+        'waiting_lists'),
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),
