@@ -31,3 +31,15 @@ class Waiting(resources.Resource):
     until: str
     pcloud: str | None = None
     owner: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class HostOrWaiting:
+    """What has become of a request that may wait: one of both.
+
+    :ivar host: the host, None while the Pcloud waits
+    :ivar waiting: the entry in the waiting list, None where a host was free
+    """
+
+    host: resources.Host | None
+    waiting: Waiting | None

@@ -13,7 +13,7 @@ class WaitingLists(base.Calls):
     def add_or_wait_for_host(
         self, pcloud_id: str, name: str, host_flavor: str, wait_until: str,
         availability_zone: str | None = None,
-    ) -> resources.Host | waiting_resources.Waiting:
+    ) -> waiting_resources.HostOrWaiting:
         """Take a free host into a Pcloud, or wait until one is free.
 
         :param name: the name of the host, as of :meth:`add_host`
@@ -33,10 +33,11 @@ class WaitingLists(base.Calls):
         body = self._transport.request(
             'POST', base.pcloud_path(pcloud_id, 'hosts'),
             json={'host': wanted})
-        kind = (waiting_resources.Waiting
-                if waiting_resources.Waiting.MEMBER in body
-                else resources.Host)
-        return kind.from_body(body.get(kind.MEMBER))
+        if 'waiting' in body:
+            return waiting_resources.HostOrWaiting(
+                None, waiting_resources.Waiting.from_body(body['waiting']))
+        return waiting_resources.HostOrWaiting(
+            resources.Host.from_body(body.get('host')), None)
 
     def list_waiting(
         self, pcloud_id: str,

@@ -18,7 +18,6 @@ from pcloud.client.osc import common
 from pcloud.client.osc import host_forecasts
 from pcloud.client.osc.waiting import waiting_lists
 from pcloud.client import runs
-from pcloud.client import waiting_resources
 from pcloud.rules import forms
 
 if typing.TYPE_CHECKING:
@@ -103,9 +102,9 @@ class AddPcloudHost(common.ShowOne):
         found = self.client.add_or_wait_for_host(
             pcloud.id, parsed_args.name, parsed_args.host_flavor,
             parsed_args.wait_until, parsed_args.availability_zone)
-        if isinstance(found, waiting_resources.Waiting):
-            return common.record(found, waiting_lists.ENTRY)
-        return common.record(found, display.host_fields(found))
+        if found.host is None:
+            return common.record(found.waiting, waiting_lists.ENTRY)
+        return common.record(found.host, display.host_fields(found.host))
 
     def _forecast(
             self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,

@@ -66,6 +66,13 @@ class WaitingTest(base.CloudTestCase):
             'wait_until': '2026-12-01T10:00:00Z'}},
             asked.last_request.json())
 
+    def test_a_host_is_free(self):
+        self.answer_farm()
+        self.answer('POST', f'{FARM}/hosts', status_code=201,
+                    json={'host': base.HOST})
+        result = self.openstack(*ADD, '--host-flavor', 'gold', '-f', 'json')
+        self.assertEqual(base.HOST['name'], json.loads(result.out)['name'])
+
     @ddt.data(('--constraints', 'cpu=1'),
               ('--host-flavor', 'gold', '--count', '2'))
     def test_one_host_of_a_host_flavor(self, kind):
