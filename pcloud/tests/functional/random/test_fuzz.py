@@ -42,6 +42,7 @@ KNOWN = {
     'system_keys': [['A=1:1'], ['A=1:1', '#RAM=0:5'], ['_A=1:1'], []],
     'customer_keys': [['B=1:-1'], ['B=1:1', 'b=2:1'], []],
     'tenant': [base.ALICE, base.BOB, DAVE, 'owner'],
+    'entry': ['3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'],
     'project': [base.ALICE, base.BOB, DAVE],
     'host_flavor': ['gpu', 'big'],
     'availability_zone': ['az1', 'az2'],
