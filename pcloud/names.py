@@ -56,6 +56,8 @@ REACTION_PREFIX = 'pcloud:maintained:'
 REPLACES_PREFIX = 'pcloud:replaces:'
 # That the owner keeps a host for the time when another host is away.
 SPARE_PREFIX = 'pcloud:spare:'
+# When a host is to leave its Pcloud.
+UNTIL_PREFIX = 'pcloud:until:'
 # Since when a worker has seen nobody on a host, in a Pcloud that shrinks.
 IDLE_PREFIX = 'pcloud:idle:'
 # What the Pcloud does for a host that has failed.
@@ -100,7 +102,8 @@ WAITING_PREFIX = 'pcloud:waiting:'
 WORKER = 'pcloud:worker'
 # What the journal keeps of each host that is in a Pcloud.
 KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
-                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX, RECOVERY_PREFIX)
+                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX, RECOVERY_PREFIX,
+                 UNTIL_PREFIX)
 # The keys of the journal, on whatever aggregate the hosts are. Nova joins the
 # hosts of an aggregate with its metadata, and sends both to each scheduler.
 _OF_JOURNAL = (
@@ -205,6 +208,7 @@ drain_key = functools.partial(_of_host, DRAIN_PREFIX)
 reaction_key = functools.partial(_of_host, REACTION_PREFIX)
 replaces_key = functools.partial(_of_host, REPLACES_PREFIX)
 spare_key = functools.partial(_of_host, SPARE_PREFIX)
+until_key = functools.partial(_of_host, UNTIL_PREFIX)
 idle_key = functools.partial(_of_host, IDLE_PREFIX)
 recovery_key = functools.partial(_of_host, RECOVERY_PREFIX)
 recovered_key = functools.partial(_of_host, RECOVERED_PREFIX)

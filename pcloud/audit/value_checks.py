@@ -169,6 +169,8 @@ def _effect(key: str) -> str:
         return 'The rebalance of the Pcloud ends.'
     if key.startswith(names.MAINTENANCE_PREFIX):
         return 'The host has no announced maintenance.'
+    if key.startswith(names.UNTIL_PREFIX):
+        return 'The host stays.'
     if key.startswith(names.WAITING_PREFIX):
         return 'Nobody waits by it.'
     if key.startswith(names.DEFAULT_PREFIX):

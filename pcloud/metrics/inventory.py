@@ -19,12 +19,12 @@ import dataclasses
 from nova import context as nova_context
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
 from pcloud.backend.aggregates import span_rows
 from pcloud.backend.aggregates import step_rows
-from pcloud.backend.aggregates import waiting_rows
 from pcloud.backend.cells import host_counts
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
@@ -203,7 +203,7 @@ def waiting(
     """
     found = dict.fromkeys(host_flavors, 0)
     now = timeutils.utcnow_ts()
-    for key, text in waiting_rows.read(
+    for key, text in kept_rows.of_prefix(
             context, names.WAITING_PREFIX).items():
         flavor, _, _ = key.removeprefix(names.WAITING_PREFIX).rpartition(':')
         entry = waiting_rules.Entry.known(text)

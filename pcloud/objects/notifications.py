@@ -161,6 +161,24 @@ class PcloudHostWaitingPayload(_Payload):
 
 
 @base.VersionedObjectRegistry.register
+class PcloudHostUntilPayload(_Payload):
+    """The payload of ``pcloud.host.until``, a day before a host leaves.
+
+    `name` is the owner's name for the host, `until` when it is drained, in
+    seconds since the epoch, and `move` which servers are moved then.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'until': fields.IntegerField(),
+        'move': fields.StringField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
 class PcloudTenantPayload(_Payload):
     """The payload of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
 
@@ -301,6 +319,25 @@ def waiting(
     :param action: 'begun', 'matched' or 'expired'
     """
     _emit(context, f'pcloud.host.waiting.{action}', PcloudHostWaitingPayload(
+        **dataclasses.asdict(event)))
+
+
+@dataclasses.dataclass(frozen=True)
+class UntilEvent:
+    """A date of a host; the fields are the fields of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    until: int
+    move: str
+
+
+def until(
+    context: nova_context.RequestContext, event: UntilEvent,
+) -> None:
+    """Tell that the date at which a host is to leave is near."""
+    _emit(context, 'pcloud.host.until', PcloudHostUntilPayload(
         **dataclasses.asdict(event)))
 
 

@@ -14,6 +14,8 @@ import itertools
 
 from pcloud import exception
 from pcloud.rules import forms
+from pcloud.rules.moving import dates
+from pcloud.rules.moving import draining
 from pcloud.rules.placing import attributes
 from pcloud.rules import record
 from pcloud.rules import units as unit_rules
@@ -32,6 +34,8 @@ class Entry(record.Record):
     :ivar name: the owner's name for the host
     :ivar since: seconds since the epoch; so is `until`
     :ivar until: when the entry ends
+    :ivar leave: when the host is to leave again, None for no date
+    :ivar move: which servers are moved then
     :ivar zone: the availability zone of the host, None for any zone
     """
 
@@ -41,7 +45,17 @@ class Entry(record.Record):
         '<name>', '[A-Za-z0-9._-]{1,63}'))
     since: int = dataclasses.field(metadata=record.INSTANT)
     until: int = dataclasses.field(metadata=record.INSTANT)
+    leave: int | None = dataclasses.field(
+        default=None, metadata=record.INSTANT)
+    move: str | None = dataclasses.field(
+        default=None, metadata=record.choice(*draining.MOVES))
     zone: str | None = dataclasses.field(default=None, metadata=record.TEXT)
+
+    @property
+    def until_of_host(self) -> dates.Until | None:
+        """When the host is to leave that the entry gets."""
+        return None if self.leave is None else dates.Until(
+            self.leave, self.move or draining.NONE)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -29,6 +29,7 @@ from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
 from pcloud.rules import forms
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.placing import constraints
 from pcloud.rules import waiting
@@ -91,16 +92,19 @@ def add(call: api_call.Call) -> dict | api_call.Answer:
             'host_flavor or constraints.')
     until = _until(call.body) if 'wait_until' in call.body else None
     pcloud = api_call.own_head(call)
+    leaving = _leaving(call, pcloud, until)
     if zone is not None:
         inherited_metadata.check_zone(call.context, zone)
     if until is not None:
-        return _add_or_wait(call, pcloud, zone, until)
+        return _add_or_wait(call, pcloud, zone, until, leaving)
     if 'host_flavor' in call.body:
         added = allocation.add(
-            call.context, pcloud, wanted, call.body['host_flavor'], zone)
+            call.context, pcloud, wanted, call.body['host_flavor'], zone,
+            until=leaving)
     else:
         added = allocation.add_fitting(
-            call.context, pcloud, wanted, _constraints(call, pcloud), zone)
+            call.context, pcloud, wanted, _constraints(call, pcloud), zone,
+            leaving)
     shown_hosts = list(map(_view(call), added))
     return ({'hosts': shown_hosts} if 'count' in call.body
             else {'host': shown_hosts[0]})
@@ -120,8 +124,39 @@ def _until(body: Mapping) -> int:
                          CONF.pcloud.wait_limit)
 
 
+def _leaving(
+    call: api_call.Call, pcloud: pclouds.Head, waits: int | None,
+) -> dates.Until | None:
+    """Return when hosts are to leave again, None for no date.
+
+    :param waits: until when the Pcloud waits, None for no waiting
+    :raises: `exception.InvalidValue`, `exception.Invalid` for a move without a
+        date and for a date before the end of the waiting,
+        `exception.PolicyForbids` as for a drain with release
+
+    Rule: reference-waiting-dates
+    """
+    if 'until' not in call.body:
+        if 'move' in call.body:
+            raise exception.Invalid(
+                'Invalid input for field/attribute move. It is for the end of '
+                'a host: give until too.')
+        return None
+    leaving = dates.until(
+        call.body['until'], call.body.get('move', draining.NONE),
+        timeutils.utcnow_ts())
+    if waits is not None and leaving.at <= waits:
+        raise exception.Invalid(
+            'Invalid input for field/attribute until. It has to be later than '
+            'wait_until.')
+    wishes.check(call, pcloud.owner, wishes.of_drain(
+        drains.wish(leaving.move, True, None)))
+    return leaving
+
+
 def _add_or_wait(
     call: api_call.Call, pcloud: pclouds.Head, zone: str | None, until: int,
+    leaving: dates.Until | None,
 ) -> dict | api_call.Answer:
     """Add a host, or have the Pcloud wait for the host.
 
@@ -129,11 +164,13 @@ def _add_or_wait(
     """
     name, flavor_id = call.body['name'], call.body['host_flavor']
     try:
-        host, = allocation.add(call.context, pcloud, [name], flavor_id, zone)
+        host, = allocation.add(
+            call.context, pcloud, [name], flavor_id, zone, until=leaving)
     except waiting_entries.PASSING:
         return api_call.Answer(202, {'waiting': waiting_views.show(
             waiting_entries.begin(
-                call.context, pcloud, name, flavor_id, zone, until))})
+                call.context, pcloud, name, flavor_id, zone, until,
+                leaving))})
     return {'host': _view(call)(host)}
 
 

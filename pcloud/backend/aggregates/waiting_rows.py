@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read the waiting lists of host flavors, as the journal keeps them.
+"""Read whose the entries of waiting lists are.
 
 Rule: reference-waiting-kept
 """
@@ -12,26 +12,10 @@ from nova.db.api import api as api_db
 from nova.db.api import models
 import sqlalchemy as sa
 
-from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud import names
 
 _ROW = models.AggregateMetadata
-
-
-def read(
-    context: nova_context.RequestContext, prefix: str,
-) -> dict[str, str]:
-    """Return the entries of waiting lists, as written (one query).
-
-    :param prefix: of the keys: of one host flavor, or of all
-    :returns: ``key -> value``
-    """
-    with api_db.context_manager.reader.using(context) as session:
-        found = session.execute(sa.select(_ROW.key, _ROW.value).where(
-            kept_rows.has_prefix(_ROW, prefix))).tuples().all()
-    # Databases that compare without case find other host flavors too.
-    return {key: value for key, value in found if key.startswith(prefix)}
 
 
 def owners(

@@ -12,13 +12,16 @@ class WaitingLists(base.Calls):
 
     def add_or_wait_for_host(
         self, pcloud_id: str, name: str, host_flavor: str, wait_until: str,
-        availability_zone: str | None = None,
+        availability_zone: str | None = None, until: str | None = None,
+        move: str | None = None,
     ) -> waiting_resources.HostOrWaiting:
         """Take a free host into a Pcloud, or wait until one is free.
 
         :param name: the name of the host, as of :meth:`add_host`
         :param wait_until: until when to wait, in ISO 8601
         :param availability_zone: the zone of the host, or None for any zone
+        :param until: when the host is to leave again, as of :meth:`add_host`;
+            likewise move
         :returns: the host, disabled; or the entry in the waiting list
         :raises exceptions.BadRequest: when the moment has passed or is too far
             ahead
@@ -26,10 +29,12 @@ class WaitingLists(base.Calls):
         :raises exceptions.Forbidden: when the host would exceed the quota, or
             the project waits for too many hosts
         """
+        more = {'availability_zone': availability_zone, 'until': until,
+                'move': move}
         wanted = {'name': name, 'host_flavor': host_flavor,
-                  'wait_until': wait_until}
-        if availability_zone is not None:
-            wanted['availability_zone'] = availability_zone
+                  'wait_until': wait_until, **{
+                      member: value for member, value in more.items()
+                      if value is not None}}
         body = self._transport.request(
             'POST', base.pcloud_path(pcloud_id, 'hosts'),
             json={'host': wanted})

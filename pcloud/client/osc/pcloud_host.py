@@ -69,6 +69,13 @@ class AddPcloudHost(common.ShowOne):
             help='Wait for a host of the host flavor until then where none is '
                  'free, such as 2026-12-31T23:59:59Z; see "openstack pcloud '
                  'waiting list"')
+        parser.add_argument(
+            '--until', metavar='<moment>',
+            help='Have the host drained then, and leave once it is empty')
+        parser.add_argument(
+            '--move', metavar='<which>', choices=('none', 'live', 'any'),
+            help='With --until, the servers that are moved then: none, live, '
+                 'or any for stopped ones too (default: none)')
         common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
@@ -84,7 +91,8 @@ class AddPcloudHost(common.ShowOne):
             return self._add_or_wait(parsed_args, pcloud)
         wanted = {'host_flavor': parsed_args.host_flavor,
                   'constraints': parsed_args.constraints,
-                  'availability_zone': parsed_args.availability_zone}
+                  'availability_zone': parsed_args.availability_zone,
+                  'until': parsed_args.until, 'move': parsed_args.move}
         if parsed_args.count is None:
             host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
             return common.record(host, display.host_fields(host))
@@ -101,7 +109,8 @@ class AddPcloudHost(common.ShowOne):
                 '--count and --constraints')
         found = self.client.add_or_wait_for_host(
             pcloud.id, parsed_args.name, parsed_args.host_flavor,
-            parsed_args.wait_until, parsed_args.availability_zone)
+            parsed_args.wait_until, parsed_args.availability_zone,
+            parsed_args.until, parsed_args.move)
         if found.host is None:
             return common.record(found.waiting, waiting_lists.ENTRY)
         return common.record(found.host, display.host_fields(found.host))

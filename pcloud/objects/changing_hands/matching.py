@@ -10,6 +10,7 @@ Rule: reference-waiting-matching
 """
 
 from collections.abc import Iterator
+import dataclasses
 import functools
 import random
 
@@ -167,7 +168,9 @@ def _offers(
             context, pcloud, units, waiting.flavor, waiting.entry.zone, tried,
             random.SystemRandom())
         tried.append(compute.host)
-        yield hosts.new(context, pcloud, name, waiting.flavor, compute, units)
+        yield dataclasses.replace(
+            hosts.new(context, pcloud, name, waiting.flavor, compute, units),
+            until=waiting.entry.until_of_host)
 
 
 def _write(

@@ -25,6 +25,7 @@ from pcloud.objects import pclouds
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
 from pcloud.rules import forms
+from pcloud.rules.moving import dates
 from pcloud.rules import waiting as rules
 
 CONF = cfg.CONF
@@ -37,12 +38,14 @@ PASSING = (exception.NoFreeHost, exception.HostsSettling,
 def begin(
     context: nova_context.RequestContext, pcloud: pclouds.Head, name: str,
     flavor_id: str, zone: str | None, until: int,
+    leaving: dates.Until | None = None,
 ) -> rules.Place:
     """Have a Pcloud wait for a host, and return its place.
 
     :param name: the owner's name for the host
     :param zone: the availability zone of the host, None for any zone
     :param until: until when, in seconds since the epoch
+    :param leaving: when the host is to leave again, None for no date
     :raises: `exception.QuotaExceeded`, `exception.TooManyWaiting`,
         `exception.HostNameInUse` also for the name of another entry of the
         Pcloud, `exception.NameTooLong` for a zone, `exception.PcloudNotFound`,
@@ -52,7 +55,9 @@ def begin(
     """
     waiting = rules.Waiting(
         uuidutils.generate_uuid(), flavor_id, pcloud.owner, rules.Entry(
-            pcloud.id, name, int(timeutils.utcnow_ts()), until, zone))
+            pcloud.id, name, int(timeutils.utcnow_ts()), until,
+            None if leaving is None else leaving.at,
+            None if leaving is None else leaving.move, zone))
     value = _checked(waiting.entry)
 
     def work(written: writes.Rows) -> rules.Place:

@@ -16,6 +16,7 @@ from nova import context as nova_context
 from oslo_config import cfg
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import readings
@@ -109,7 +110,7 @@ def all_(context: nova_context.RequestContext) -> Lists:
 
 
 def _read(context: nova_context.RequestContext, prefix: str) -> Lists:
-    kept = waiting_rows.read(context, prefix)
+    kept = kept_rows.of_prefix(context, prefix)
     if not kept:
         return _NOBODY
     known = list(_known(kept))

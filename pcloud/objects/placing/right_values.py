@@ -24,6 +24,7 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.rules import forms
 from pcloud.rules import looks
 from pcloud.rules.moving import assignments
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
@@ -254,6 +255,7 @@ _PREFIXES: Mapping[str, Check] = {
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
     names.SPARE_PREFIX: _record(spares.Spare),
     names.IDLE_PREFIX: _record(shrinking.Idle),
+    names.UNTIL_PREFIX: _record(dates.Until),
     names.RECOVERY_PREFIX: _record(recovery.Recovery),
     names.RECOVERED_PREFIX: _record(recovery.Begun),
     names.WAITING_PREFIX: _record(waiting.Entry),

@@ -53,7 +53,8 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception text', '',
-        'looks moving ratios turns usage waiting',
+        'waiting',
+        'looks moving ratios turns usage',
         'host_resources placing record',
         'capacity consumers forms units',
         'coded'),
@@ -66,7 +67,7 @@ ROOMS = {
         'spread'),
     'rules/moving': _room(
         '', '',
-        'recovery',
+        'dates recovery',
         'assignments moves',
         'blockers draining maintenance_policies maintenance_windows '
         'shrinking spares'),
@@ -217,7 +218,7 @@ ROOMS = {
         f'{_COMMON} backend counters objects scheduler',
         f'{_OSLO} nova.context nova.exception nova.objects',
         'due_pclouds steps',
-        'forecast rebalancer recoveries',
+        'forecast leaving rebalancer recoveries',
         'failed_hosts',
         'asking drain_plan drains fences maintenance maintenance_reactions '
         'recovery_ends shrinking',

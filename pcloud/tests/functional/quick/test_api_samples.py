@@ -251,7 +251,9 @@ class ApiSamplesTest(base.PcloudTestCase):
         entry = self._sample(
             'hosts/wait', self.alice, 'POST', f'/os-pclouds/{pcloud}/hosts', {
                 'host': {'name': 'web-3', 'host_flavor': 'gpu-2',
-                         'wait_until': '2100-01-01T00:00:00Z'}})['waiting']
+                         'wait_until': '2100-01-01T00:00:00Z',
+                         'until': '2100-02-01T00:00:00Z',
+                         'move': 'live'}})['waiting']
         path = f'/os-pclouds/{pcloud}/waiting'
         self._sample('waiting/list', self.alice, 'GET', path)
         self._sample('waiting/list-flavor', self.admin, 'GET',

@@ -9,7 +9,10 @@ from nova import context as nova_context
 from oslo_utils import fixture as utils_fixture
 from oslo_utils import timeutils
 
+from pcloud.api import enforcer
+from pcloud.api.policies import hosts as host_policies
 from pcloud.audit import all_checks
+from pcloud.moving import leaving
 from pcloud.objects.changing_hands import allocation
 from pcloud.objects.changing_hands import matching
 from pcloud.objects.changing_hands import waiting_entries
@@ -452,3 +455,110 @@ class WorkerTest(WaitingTestCase):
         self.free('a')
         self.assertTrue(self.work())
         self.assertEqual(['new'], self.names(self.bob, self.his))
+
+
+class DateTest(WaitingTestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.free('a')
+
+    def add(self, expected=201, days=3, **more):
+        until = (timeutils.utcnow() + datetime.timedelta(days=days)).replace(
+            microsecond=0)
+        return self.check(
+            expected, self.bob, 'POST', f'/os-pclouds/{self.his}/hosts', {
+                'host': {'name': 'new', 'host_flavor': 'gold',
+                         'until': until.isoformat(), **more}})
+
+    def shown(self):
+        return self.bob.get_json(f'/os-pclouds/{self.his}/hosts/new')['host']
+
+    def told(self):
+        found = [each['payload']['nova_object.data']['name']
+                 for each in self.notifier.versioned_notifications
+                 if each['event_type'] == 'pcloud.host.until']
+        self.notifier.reset()
+        return found
+
+    def test_it_is_told_and_leaves(self):
+        made = self.add(move='live')['host']
+        self.assertEqual('live', made['move'])
+        shown = self.shown()
+        self.assertEqual(made['until'], shown['until'])
+        self.assertEqual([shown['until']], [
+            each['until'] for each in self.bob.get_json(
+                f'/os-pclouds/{self.his}/hosts')['hosts']])
+        self.check(200, self.bob, 'PUT', f'/os-pclouds/{self.his}/hosts/new', {
+            'host': {'state': 'enabled'}})
+        self.assertEqual(shown['until'], self.shown()['until'])
+        self.work()
+        self.assertEqual([], self.told())
+        self.at(days=2, seconds=5)
+        self.work()
+        self.assertEqual(['new'], self.told())
+        self.work()
+        self.assertEqual([], self.told())
+        self.assertEqual('enabled', self.shown()['state'])
+        self.at(days=1)
+        leaving.step(nova_context.get_admin_context())
+        shown = self.shown()
+        self.assertEqual('draining', shown['state'])
+        self.assertEqual(
+            ('live', True), (shown['drain']['move'],
+                             shown['drain']['release']))
+        self.assertNotIn('until', shown)
+        self.work()
+        self.assertEqual([], self.names(self.bob, self.his))
+        self.assertEqual([], self.kinds())
+
+    def test_the_owner_keeps_it(self):
+        self.add()
+        self.at(days=4)
+        leaving.step(nova_context.get_admin_context())
+        self.assertEqual('none', self.shown()['drain']['move'])
+        self.check(200, self.bob, 'PUT', f'/os-pclouds/{self.his}/hosts/new', {
+            'host': {'state': 'enabled'}})
+        self.work()
+        self.assertEqual('enabled', self.shown()['state'])
+
+    def test_one_query_while_nothing_is_due(self):
+        self.add()
+        self.assertEqual(counting.Count(1), counting.count(
+            lambda: leaving.step(nova_context.get_admin_context())))
+
+    def test_who_has_waited(self):
+        self.ask(self.alice, self.mine, expected=201)
+        until = timeutils.utcnow() + datetime.timedelta(days=2)
+        self.wait(self.bob, self.his, until=until.isoformat(), move='any')
+        self.free('plain')
+        self.match()
+        self.assertEqual('any', self.shown()['move'])
+        self.assertIn(str(until.date()), self.shown()['until'])
+
+    def test_refused(self):
+        before = self.dump()
+        self.add(400, days=-1)
+        self.add(400, move='all')
+        self.check(400, self.bob, 'POST', f'/os-pclouds/{self.his}/hosts', {
+            'host': {'name': 'n', 'host_flavor': 'gold', 'move': 'live'}})
+        self.add(400, wait_until=(timeutils.utcnow() + datetime.timedelta(
+            days=4)).isoformat())
+        allow = enforcer.Enforcer.allow
+        for rule, move in ((host_policies.REMOVE, 'none'),
+                           (host_policies.MOVE, 'live')):
+            with mock.patch.object(
+                    enforcer.Enforcer, 'allow',
+                    lambda self, context, asked, project_id, rule=rule:
+                    asked != rule and allow(
+                        self, context, asked, project_id)):
+                self.add(403, move=move)
+        self.assertEqual(before, self.dump())
+
+    def test_removal_ends_it(self):
+        self.add()
+        self.check(204, self.bob, 'DELETE',
+                   f'/os-pclouds/{self.his}/hosts/new')
+        self.assertEqual([], self.kinds())
+        self.ask(self.bob, self.his, 'new', expected=201)
+        self.assertNotIn('until', self.shown())

@@ -18,7 +18,7 @@ PCLOUD = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 def entry(id_, owner, since=1000, zone=None):
     """Return who waits."""
     return waiting.Waiting(id_, 'gold', owner, waiting.Entry(
-        PCLOUD, id_, since, 9000, zone))
+        PCLOUD, id_, since, 9000, zone=zone))
 
 
 def ids(places):

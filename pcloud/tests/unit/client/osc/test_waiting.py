@@ -66,6 +66,19 @@ class WaitingTest(base.CloudTestCase):
             'wait_until': '2026-12-01T10:00:00Z'}},
             asked.last_request.json())
 
+    @ddt.data((), ('--wait-until', '2026-12-01T10:00:00Z'))
+    def test_a_date(self, more):
+        self.answer_farm()
+        asked = self.answer('POST', f'{FARM}/hosts', status_code=201,
+                            json={'host': base.HOST})
+        result = self.openstack(
+            *ADD[:5], '--host-flavor', 'gold', '--until',
+            '2026-12-09T10:00:00Z', '--move', 'live', *more)
+        self.assertEqual(0, result.status, result.err)
+        sent = asked.last_request.json()['host']
+        self.assertEqual(('2026-12-09T10:00:00Z', 'live', bool(more)), (
+            sent['until'], sent['move'], 'wait_until' in sent))
+
     def test_a_host_is_free(self):
         self.answer_farm()
         self.answer('POST', f'{FARM}/hosts', status_code=201,
