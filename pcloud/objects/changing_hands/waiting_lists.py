@@ -6,6 +6,7 @@ Rule: reference-waiting
 """
 
 import collections
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -127,7 +128,7 @@ def _read(context: nova_context.RequestContext, prefix: str) -> Lists:
         by_flavor[each.flavor].append(each)
     return Lists(
         {flavor: tuple(its) for flavor, its in by_flavor.items()},
-        tuple(each for each in entries if each not in live),
+        tuple(frozenset(entries).difference(live)),
         _projects(context, {each.owner for each in live}), units)
 
 
@@ -154,7 +155,7 @@ def _units(
 
 
 def _projects(
-    context: nova_context.RequestContext, owners: Iterable[str],
+    context: nova_context.RequestContext, owners: Collection[str],
 ) -> dict[str, rules.Project]:
     """Return ``project id -> Project`` of owners; four queries."""
     in_use = pcloud_rows.units_by_owner(context)
