@@ -26,11 +26,6 @@ Of two requests that take the same host at the same moment one gets the host;
 the other one waits a random short time and tries another host. Raise this
 where many requests fight over few free hosts. When all attempts are used up,
 the request is answered with 409.
-
-Related options:
-
-* ``[pcloud] allocation_backoff``
-* ``[pcloud] allocation_timeout``
 """),
     cfg.FloatOpt(
         'allocation_backoff',
@@ -41,10 +36,6 @@ The longest time, in seconds, to wait before another host is tried.
 
 The wait is drawn at random from 0 to this, times the number of attempts made
 so far, so that requests that collided once drift apart.
-
-Related options:
-
-* ``[pcloud] allocation_attempts``
 """),
     cfg.FloatOpt(
         'allocation_timeout',
@@ -55,10 +46,6 @@ The time, in seconds, after which a request for a host tries no further host.
 
 The request is answered with 409 then, and nothing has changed. Lower this
 where a load balancer in front of nova-api gives up earlier.
-
-Related options:
-
-* ``[pcloud] allocation_attempts``
 """),
     cfg.IntOpt(
         'growth_timeout',
@@ -406,11 +393,7 @@ rebooted last, or not at all); the score is multiplied by this and added to
 those of the other weighers. A negative value prefers those that are rebooted
 first, 0 takes no notice. An aggregate with metadata
 ``reboot_weight_multiplier`` overrides it for its hosts. The default counts
-less than platform and memory do.
-
-Related options:
-
-* ``[pcloud] reboot_bucket_days``
+less than platform and memory do. See ``reboot_bucket_days``.
 """),
     cfg.ListOpt(
         'system_key_image_projects',
@@ -419,6 +402,20 @@ Related options:
 Ids of the projects whose images may carry system placement keys although they
 are not public: those of administrators. Anybody can set any property on an
 image of their own, so the keys of other images are left out.
+"""),
+    cfg.IntOpt(
+        'wait_entries',
+        default=10,
+        min=0,
+        help="""
+How many entries a project may have in the waiting lists of host flavors.
+"""),
+    cfg.IntOpt(
+        'wait_limit',
+        default=2592000,
+        min=1,
+        help="""
+For how many seconds, at most, a Pcloud may wait for a host.
 """),
     cfg.FloatOpt(
         'waste_weight_multiplier',

@@ -315,6 +315,20 @@ class NoFreeHost(Conflict):
                '%(zone)s.')
 
 
+class OthersWaiting(Conflict):
+    message = ('%(count)d are waiting before you for a host of host flavor '
+               "'%(host_flavor)s'%(zone)s; give wait_until to wait too.")
+
+
+class TooManyWaiting(Denied):
+    message = ("The project has %(count)d entries in waiting lists, and may "
+               'have %(limit)d; cancel one of them first.')
+
+
+class WaitingNotFound(NotFound):
+    message = "Pcloud '%(pcloud)s' has no entry '%(id)s' in a waiting list."
+
+
 class HostsSettling(Conflict):
     message = ("There is no free host of host flavor '%(host_flavor)s'"
                '%(zone)s yet: %(count)d more are settling, until no server '

@@ -56,6 +56,8 @@ REACTION_PREFIX = 'pcloud:maintained:'
 REPLACES_PREFIX = 'pcloud:replaces:'
 # That the owner keeps a host for the time when another host is away.
 SPARE_PREFIX = 'pcloud:spare:'
+# When a host is to leave its Pcloud.
+UNTIL_PREFIX = 'pcloud:until:'
 # Since when a worker has seen nobody on a host, in a Pcloud that shrinks.
 IDLE_PREFIX = 'pcloud:idle:'
 # What the Pcloud does for a host that has failed.
@@ -95,20 +97,26 @@ SUM_PREFIX = 'pcloud:sum:'
 MOVING_PREFIX = 'pcloud:moving:'
 # In the journal: which scheduler chooses for a strict wish of a project now.
 STRICT_PREFIX = 'pcloud:strict:'
+# In the journal: who waits for a host of a host flavor.
+WAITING_PREFIX = 'pcloud:waiting:'
 WORKER = 'pcloud:worker'
 # What the journal keeps of each host that is in a Pcloud.
 KEPT_OF_HOSTS = (NODE_PREFIX, OWN_PREFIX, DRAIN_PREFIX, REACTION_PREFIX,
-                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX, RECOVERY_PREFIX)
+                 REPLACES_PREFIX, SPARE_PREFIX, IDLE_PREFIX, RECOVERY_PREFIX,
+                 UNTIL_PREFIX)
 # The keys of the journal, on whatever aggregate the hosts are. Nova joins the
 # hosts of an aggregate with its metadata, and sends both to each scheduler.
 _OF_JOURNAL = (
     *KEPT_OF_HOSTS, CHANGES_PREFIX, DUE_PREFIX, UNOPENED_PREFIX,
     RELEASED_PREFIX, MAINTENANCE_PREFIX, RECOVERED_PREFIX, REBALANCE_PREFIX,
-    MOVING_PREFIX, STRICT_PREFIX, SPAN_PREFIX, RATE_PREFIX, SUM_PREFIX)
+    MOVING_PREFIX, STRICT_PREFIX, SPAN_PREFIX, RATE_PREFIX, SUM_PREFIX,
+    WAITING_PREFIX)
 
 SCOPE = 'pcloud:scope'
 SCOPE_ID = 'pcloud:scope_id'
 QUOTA_UNITS = 'pcloud:quota:units'
+SHARE_PREFIX = 'pcloud:share:'
+SHARE = SHARE_PREFIX + 'waiting'
 
 # On policies, and in the extra specs of flavors.
 SYSTEM_KEY_PREFIX = 'pcloud:system_key:'
@@ -200,6 +208,7 @@ drain_key = functools.partial(_of_host, DRAIN_PREFIX)
 reaction_key = functools.partial(_of_host, REACTION_PREFIX)
 replaces_key = functools.partial(_of_host, REPLACES_PREFIX)
 spare_key = functools.partial(_of_host, SPARE_PREFIX)
+until_key = functools.partial(_of_host, UNTIL_PREFIX)
 idle_key = functools.partial(_of_host, IDLE_PREFIX)
 recovery_key = functools.partial(_of_host, RECOVERY_PREFIX)
 recovered_key = functools.partial(_of_host, RECOVERED_PREFIX)
@@ -255,6 +264,11 @@ def sums_prefix(project_id: str, flavor_id: str = '') -> str:
     """
     prefix = f'{SUM_PREFIX}{project_id}:'
     return f'{prefix}{flavor_id}:' if flavor_id else prefix
+
+
+def waiting_key(flavor_id: str, entry_id: str) -> str:
+    """Return the journal's key of an entry of a waiting list."""
+    return f'{WAITING_PREFIX}{flavor_id}:{entry_id}'
 
 
 def rebalance_prefix(pcloud_id: str) -> str:

@@ -30,6 +30,7 @@ from pcloud.audit import repair
 from pcloud.audit import row_checks
 from pcloud.audit import span_checks
 from pcloud.audit import value_checks
+from pcloud.audit import waiting_checks
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import maintenance_rows
@@ -81,6 +82,7 @@ def find(
         ('host attributes', functools.partial(
             attribute_checks.check, context)),
         ('values', functools.partial(value_checks.check, context)),
+        ('who waits', functools.partial(waiting_checks.check, context)),
         ('Keystone', functools.partial(project_checks.check, context)),
         ('shelved servers', functools.partial(
             home_checks.check, context, known.aggregates)),

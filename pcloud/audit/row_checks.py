@@ -208,6 +208,7 @@ OUTLIVED = {
     names.REPLACES_PREFIX: 'replacement-without-host',
     names.SPARE_PREFIX: 'spare-without-host',
     names.IDLE_PREFIX: 'idle-without-host',
+    names.UNTIL_PREFIX: 'date-without-host',
     names.RECOVERY_PREFIX: 'recovery-without-host',
     names.OWN_PREFIX: 'ratio-not-given-back',
     names.MAINTENANCE_PREFIX: 'maintenance-without-host'}

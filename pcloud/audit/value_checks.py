@@ -169,6 +169,10 @@ def _effect(key: str) -> str:
         return 'The rebalance of the Pcloud ends.'
     if key.startswith(names.MAINTENANCE_PREFIX):
         return 'The host has no announced maintenance.'
+    if key.startswith(names.UNTIL_PREFIX):
+        return 'The host stays.'
+    if key.startswith(names.WAITING_PREFIX):
+        return 'Nobody waits by it.'
     if key.startswith(names.DEFAULT_PREFIX):
         return 'Servers for which it counts are not started.'
     return 'It counts nowhere.'
@@ -184,6 +188,7 @@ _EFFECTS = {
     names.UNITS: f'{_INCOMPLETE} Each of its hosts in a Pcloud fills the '
                  'quota of the owner.',
     names.PRICE: 'The host flavor has no price.',
+    names.SHARE: 'The project has the share 1.',
     names.NAME: 'It is shown as it is.',
     names.MAINTENANCE_POLICY: 'Servers stay during a maintenance.',
     names.SHRINK: 'No host leaves by itself.',

@@ -432,14 +432,13 @@ def host_fields(host: resources.Host) -> Sequence[Field]:
 def policy_fields(policy: resources.Policy) -> Sequence[Field]:
     """Return the fields of a policy.
 
-    System keys are shown if visible to the caller, a default Pcloud where some
-    scope has set the default, and effective constraints if requested.
+    System keys and a share are shown if the caller sees them, a default Pcloud
+    where some scope has set the default, effective constraints if requested.
     """
-    fields: tuple[Field, ...] = (
-        POLICY if policy.system_keys is None else POLICY_FOR_ADMIN)
-    if policy.default_pcloud_source is not None:
-        fields += _COUNTING_DEFAULT
-    return fields if policy.effective is None else fields + _EFFECTIVE
+    return (*(POLICY if policy.system_keys is None else POLICY_FOR_ADMIN),
+            *(_COUNTING_DEFAULT if policy.default_pcloud_source else ()),
+            *(() if policy.share is None else (Field('share', 'Share'),)),
+            *(() if policy.effective is None else _EFFECTIVE))
 
 
 def host_flavor_fields(flavor: resources.HostFlavor) -> Sequence[Field]:

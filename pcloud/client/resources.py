@@ -321,6 +321,8 @@ class Policy(Resource):
         the API; None where none counts, and where it was not asked for
     :ivar default_pcloud_source: the scope that has set the default, a default
         outside of Pclouds too; None where no scope has
+    :ivar share: the share of a project in waiting lists; None where none is
+        set, and for a caller who is not an admin
     """
 
     MEMBER = 'policy'
@@ -334,6 +336,7 @@ class Policy(Resource):
     effective: tuple[Setting, ...] | None = None
     default_pcloud: Mapping[str, typing.Any] | None = None
     default_pcloud_source: str | None = None
+    share: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,7 +28,7 @@ SERVERS = '/os-pcloud-servers'
 _KINDS = {
     PCLOUDS: 'Id of a Pcloud', HOST_FLAVORS: 'Id of a host flavor',
     QUOTAS: 'Id of a project', USAGES: 'Id of a project',
-    'tenants': 'Id of a project',
+    'tenants': 'Id of a project', 'waiting': 'Id of an entry',
     'hosts': 'Name of a host', ATTRIBUTES: 'Name of a host attribute',
 }
 _POSSIBLE = 'one or more characters without "/", and neither "." nor ".."'

@@ -33,6 +33,7 @@ from pcloud.client.calls import pclouds
 from pcloud.client.calls import planning
 from pcloud.client.calls import scoped_policies
 from pcloud.client.calls import usage
+from pcloud.client.calls import waiting
 from pcloud.client import node_keys
 from pcloud.client import server_places
 from pcloud.client import servers
@@ -60,7 +61,8 @@ def connect(cloud: str | None = None, **options: typing.Any) -> 'Client':
 
 class Client(
         host_flavors.HostFlavors, pclouds.Pclouds, hosts.Hosts,
-        planning.Planning, scoped_policies.ScopedPolicies, usage.Usages):
+        planning.Planning, scoped_policies.ScopedPolicies, usage.Usages,
+        waiting.WaitingLists):
     """All calls of the API, over a keystoneauth adapter.
 
     :param session: an authenticated session

@@ -16,16 +16,18 @@ from pcloud.counters import counter_files
 from pcloud import exception
 
 # A host is asked for by a call, needed by a launch into a growing Pcloud, or
-# stands in for another host during a maintenance, or because that has failed.
+# stands in for another host during a maintenance, or because that has failed,
+# or was waited for.
 CALL, GROWTH, MAINTENANCE = 'call', 'growth', 'maintenance'
-RECOVERY = 'recovery'
-CAUSES = (CALL, GROWTH, MAINTENANCE, RECOVERY)
+RECOVERY, WAITING = 'recovery', 'waiting'
+CAUSES = (CALL, GROWTH, MAINTENANCE, RECOVERY, WAITING)
 
 # The most special error first.
 _REASONS = (
     (exception.NoFreeHost, 'no_free_host'),
     (exception.HostsSettling, 'settling'),
     (exception.HostsContended, 'contended'),
+    (exception.OthersWaiting, 'others_waiting'),
     (exception.QuotaExceeded, 'quota'),
     (exception.NothingFits, 'nothing_fits'),
     (exception.HostNameInUse, 'name_in_use'),

@@ -31,6 +31,7 @@ from pcloud.growth import growth_turns
 from pcloud import names
 from pcloud.objects import allocation_ratios
 from pcloud.objects.changing_hands import allocation
+from pcloud.objects.changing_hands import waiting_lists
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
@@ -54,11 +55,12 @@ def choose(
 
     :returns: the hosts, enabled, each with the name under which the host
         may join the Pcloud
-    :raises: `exception.GrowthLimit`, `exception.GrowthUseless`,
-        `exception.QuotaExceeded`, `exception.ReleasedHostsSettling`, and as
-        `allocation.choose`
+    :raises: `exception.OthersWaiting`, `exception.GrowthLimit`,
+        `exception.GrowthUseless`, `exception.QuotaExceeded`,
+        `exception.ReleasedHostsSettling`, and as `allocation.choose`
     """
     units = host_flavors.units(context, growth.host_flavor)
+    waiting_lists.check(context, growth.host_flavor, _zone(growth, room.spec))
     quota = quotas.show(context, pcloud.owner)
     ratios = _ratios(context, pcloud)
     offers = _offers(context, pcloud, growth, room.spec, units)
@@ -109,19 +111,27 @@ def _offers(
         no host at all
     """
     chance = random.SystemRandom()
-    zone = spec.availability_zone if 'availability_zone' in spec else None
+    zone = _zone(growth, spec)
     tried: list[str] = []
     while len(tried) < growth.most_hosts + _PASSED_OVER:
         try:
             compute = allocation.choose(
                 context, pcloud, units, growth.host_flavor,
-                zone or growth.zone, tried, chance)
+                zone, tried, chance)
         except exception.NoFreeHost:
             if tried:
                 return
             raise
         tried.append(compute.host)
         yield compute
+
+
+def _zone(
+    growth: default_pcloud.Growth, spec: objects.RequestSpec,
+) -> str | None:
+    """Return the zone of the hosts that are to join, None for any zone."""
+    return (spec.availability_zone if 'availability_zone' in spec
+            else None) or growth.zone
 
 
 def _ratios(

@@ -53,7 +53,8 @@ Choose = Callable[..., typing.Any]
 _OBSTACLES = (
     exception.GrowthForbidden, exception.GrowthLimit, exception.GrowthUseless,
     exception.NoFreeHost, exception.HostsSettling, exception.HostsContended,
-    exception.HostFlavorNotFound, exception.QuotaExceeded)
+    exception.HostFlavorNotFound, exception.OthersWaiting,
+    exception.QuotaExceeded)
 
 
 def check(

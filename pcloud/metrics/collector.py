@@ -59,6 +59,7 @@ class Collector:
         yield from gauges.of_inventory(taken)
         yield from gauges.of_drains(context)
         yield from gauges.of_recoveries(context)
+        yield from gauges.of_waiting(context, taken.host_flavors)
         yield from gauges.of_worker(context)
         yield from gauges.of_projects(context, self._projects)
         up: dict[str, bool] = {}

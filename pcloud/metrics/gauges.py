@@ -69,6 +69,20 @@ def of_recoveries(
                      in inventory.recoveries(context).items()])
 
 
+def of_waiting(
+    context: nova_context.RequestContext, host_flavors: Iterable[str],
+) -> Iterator[metrics_core.Metric]:
+    """Yield who waits for hosts (one query).
+
+    :param host_flavors: the ids of all host flavors
+    """
+    yield gauge(
+        'pcloud_waiting', 'Entries of waiting lists by host flavor.',
+        ('host_flavor',), [((flavor,), count) for flavor, count
+                           in inventory.waiting(
+                               context, host_flavors).items()])
+
+
 def of_worker(
     context: nova_context.RequestContext,
 ) -> Iterator[metrics_core.Metric]:

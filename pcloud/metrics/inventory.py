@@ -11,6 +11,7 @@ Rule: reference-metrics-hosts, reference-metrics-silent
 
 import collections
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
@@ -18,6 +19,7 @@ import dataclasses
 from nova import context as nova_context
 from oslo_utils import timeutils
 
+from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import pool_rows
 from pcloud.backend.aggregates import rows
@@ -31,6 +33,7 @@ from pcloud.objects import free_hosts
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import recovery
 from pcloud.rules.usage import ledger
+from pcloud.rules import waiting as waiting_rules
 
 FREE, SETTLING, ALLOCATED = 'free', 'settling', 'allocated'
 UNAVAILABLE = 'unavailable'
@@ -187,6 +190,26 @@ def recoveries(context: nova_context.RequestContext) -> dict[str, int]:
         if kept is not None:
             found[kept.state] += 1
     return dict(found)
+
+
+def waiting(
+    context: nova_context.RequestContext, host_flavors: Iterable[str],
+) -> dict[str, int]:
+    """Return the number of entries of waiting lists by host flavor.
+
+    One query. Entries whose time is over are left out.
+
+    :param host_flavors: the ids of all host flavors
+    """
+    found = dict.fromkeys(host_flavors, 0)
+    now = timeutils.utcnow_ts()
+    for key, text in kept_rows.of_prefix(
+            context, names.WAITING_PREFIX).items():
+        flavor, _, _ = key.removeprefix(names.WAITING_PREFIX).rpartition(':')
+        entry = waiting_rules.Entry.known(text)
+        if entry is not None and entry.until > now and flavor in found:
+            found[flavor] += 1
+    return found
 
 
 def held(

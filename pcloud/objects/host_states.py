@@ -84,6 +84,24 @@ def drain(
     return changed
 
 
+def leave(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, wish: draining.Drain,
+) -> None:
+    """Have a host leave whose date has come: drain the host once.
+
+    The date is forgotten, so that the owner may enable the host again.
+
+    :raises: as `drain`
+
+    Rule: reference-waiting-dates
+    """
+    changed = dataclasses.replace(drained(
+        context, hosts.show(context, pcloud, name), wish), until=None)
+    _write_state(context, pcloud, changed)
+    _tell_state(context, pcloud, changed)
+
+
 def drained(
     context: nova_context.RequestContext, host: hosts.Host,
     wish: draining.Drain,
@@ -107,11 +125,12 @@ def _write_state(
     idle_key = names.idle_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
     recovery_key = names.recovery_key(host.compute.host)
+    until_key = names.until_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
         there = written.values(pcloud.aggregate.id, [
             host_key, drain_key, spare_key, idle_key, replaces_key,
-            recovery_key])
+            recovery_key, until_key])
         _check_recovery(host, there.get(recovery_key))
         if replaces_key in there:
             _check_stand_in(written, pcloud, host, there[replaces_key])
@@ -122,6 +141,8 @@ def _write_state(
         # To delete nothing would lock a gap, and hold up other changes.
         written.unmark([key for key in (drain_key, spare_key, idle_key)
                         if key in there])
+        if host.until is None and until_key in there:
+            written.unmark([until_key])
         if host.drain is not None:
             written.insert(
                 pcloud.aggregate.id, {drain_key: host.drain.text()})

@@ -33,6 +33,7 @@ from pcloud.objects.placing import host_attributes
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
 from pcloud.rules import host_resources as kinds
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
@@ -80,6 +81,7 @@ class Host:
     :ivar recovery: what is done because the host has failed, None for nothing
     :ivar recovered_by: the owner's name for the host that has joined for the
         recovery, None without one
+    :ivar until: when the host is to leave, None for no date
     """
 
     name: str
@@ -102,6 +104,7 @@ class Host:
     resources: kinds.Resources | None = None
     recovery: recovery_rules.Recovery | None = None
     recovered_by: str | None = None
+    until: dates.Until | None = None
 
     @property
     def next_reboot(self) -> datetime.datetime | None:
@@ -153,8 +156,9 @@ def index(
         Host(name=name, compute=compute, node=_node(compute, node),
              state=access.state(states[node]),
              drain=draining.of(states[node], drains.get(compute.host)),
-             is_spare=spares.is_spare(
-                 states[node], spared.get(compute.host)),
+             is_spare=spares.is_spare(states[node], spared.get(compute.host)),
+             until=dates.Until.known(aggregate.metadata.get(
+                 names.until_key(compute.host))),
              maintenance=announced.get(compute.host),
              recovery=recovery_rules.Recovery.known(names.recoveries(
                  aggregate.metadata).get(compute.host)),
@@ -327,6 +331,7 @@ def show(
         state=access.state(found.state),
         drain=draining.of(found.state, found.drain),
         is_spare=spares.is_spare(found.state, found.spare),
+        until=dates.Until.known(found.until),
         **_own_recovery(context, pcloud, found),
         maintenance=_maintenances(maintenance_rows.maintenances(
             context, hosts=[found.host])).get(found.host),

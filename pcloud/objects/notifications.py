@@ -139,6 +139,46 @@ class PcloudHostExistsPayload(_Payload):
 
 
 @base.VersionedObjectRegistry.register
+class PcloudHostWaitingPayload(_Payload):
+    """The payload of ``pcloud.host.waiting.begun`` and the like.
+
+    The others are ``.matched`` and ``.expired``. `id` is the entry's, `name`
+    the owner's name for the host. `since` and `until` are seconds since the
+    epoch; `availability_zone` is None for any.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'id': fields.UUIDField(),
+        'name': fields.StringField(),
+        'host_flavor': fields.StringField(),
+        'availability_zone': fields.StringField(nullable=True),
+        'since': fields.IntegerField(),
+        'until': fields.IntegerField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
+class PcloudHostUntilPayload(_Payload):
+    """The payload of ``pcloud.host.until``, a day before a host leaves.
+
+    `name` is the owner's name for the host, `until` when it is drained, in
+    seconds since the epoch, and `move` which servers are moved then.
+    """
+
+    VERSION = '1.0'
+    fields = {
+        'pcloud_id': fields.StringField(),
+        'owner': fields.StringField(),
+        'name': fields.StringField(),
+        'until': fields.IntegerField(),
+        'move': fields.StringField(),
+    }
+
+
+@base.VersionedObjectRegistry.register
 class PcloudTenantPayload(_Payload):
     """The payload of ``pcloud.tenant.add`` and ``pcloud.tenant.remove``."""
 
@@ -255,6 +295,50 @@ def existing(
     """Tell that a host is held."""
     _emit(context, 'pcloud.host.exists', PcloudHostExistsPayload(
         **dataclasses.asdict(host_)))
+
+
+@dataclasses.dataclass(frozen=True)
+class WaitingEvent:
+    """An entry of a waiting list; the fields are those of the payload."""
+
+    pcloud_id: str
+    owner: str
+    id: str
+    name: str
+    host_flavor: str
+    availability_zone: str | None
+    since: int
+    until: int
+
+
+def waiting(
+    context: nova_context.RequestContext, action: str, event: WaitingEvent,
+) -> None:
+    """Tell what has become of an entry of a waiting list.
+
+    :param action: 'begun', 'matched' or 'expired'
+    """
+    _emit(context, f'pcloud.host.waiting.{action}', PcloudHostWaitingPayload(
+        **dataclasses.asdict(event)))
+
+
+@dataclasses.dataclass(frozen=True)
+class UntilEvent:
+    """A date of a host; the fields are the fields of the payload."""
+
+    pcloud_id: str
+    owner: str
+    name: str
+    until: int
+    move: str
+
+
+def until(
+    context: nova_context.RequestContext, event: UntilEvent,
+) -> None:
+    """Tell that the date at which a host is to leave is near."""
+    _emit(context, 'pcloud.host.until', PcloudHostUntilPayload(
+        **dataclasses.asdict(event)))
 
 
 def tenant(

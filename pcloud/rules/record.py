@@ -149,7 +149,12 @@ class Record:
 
     def fits(self) -> bool:
         """Whether the text is no longer than a metadata value."""
-        return len(' '.join(self._parts())) <= forms.LIMIT
+        return self.length <= forms.LIMIT
+
+    @property
+    def length(self) -> int:
+        """The number of characters of the text, also of too many."""
+        return len(' '.join(self._parts()))
 
     def _parts(self) -> Iterator[str]:
         for field in dataclasses.fields(self):

@@ -21,8 +21,10 @@ from oslo_log import log as logging
 from pcloud.backend import outages
 from pcloud import exception
 from pcloud.moving import due_pclouds
+from pcloud.moving import leaving
 from pcloud.moving import maintenance
 from pcloud.moving import steps
+from pcloud.objects.changing_hands import matching
 from pcloud.objects import looks
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
@@ -62,7 +64,7 @@ def hosts(context: nova_context.RequestContext, submit: Submit) -> bool:
         _step_pclouds(context, submit)
 
     return all([_done(context, step) for step in (
-        _tell, _look, _settle, _maintain, _drain, _confirm)])
+        _tell, _look, _settle, _maintain, _drain, _confirm, _match, _leave)])
 
 
 def services(
@@ -133,6 +135,16 @@ def _work_for(pcloud_ids: Iterable[str]) -> None:
 def _confirm(context: nova_context.RequestContext) -> None:
     """Confirm moves whose drain has ended meanwhile."""
     steps.confirm(context)
+
+
+def _match(context: nova_context.RequestContext) -> None:
+    """Give free hosts to those who wait for hosts."""
+    matching.step(context)
+
+
+def _leave(context: nova_context.RequestContext) -> None:
+    """Drain hosts whose date has come."""
+    leaving.step(context)
 
 
 def _tell(context: nova_context.RequestContext) -> None:

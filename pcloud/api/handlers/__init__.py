@@ -17,3 +17,4 @@ from pcloud.api.handlers import room  # noqa: F401
 from pcloud.api.handlers import scoped_policies  # noqa: F401
 from pcloud.api.handlers import servers  # noqa: F401
 from pcloud.api.handlers import tenants  # noqa: F401
+from pcloud.api.handlers import waiting  # noqa: F401

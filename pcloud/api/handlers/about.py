@@ -35,6 +35,7 @@ EXTENSIONS = (
     'tenant-caps',
     'tenant-names',
     'usage',
+    'waiting',
     'worker-seen',
 )
 
@@ -51,4 +52,6 @@ def show(call: api_call.Call) -> dict:
         'limits': {'pclouds_per_page': CONF.api.max_limit,
                    'quota_units': CONF.pcloud.quota_units,
                    'room_flavors': room.MOST_FLAVORS,
-                   'room_servers': room.MOST_SERVERS}}}
+                   'room_servers': room.MOST_SERVERS,
+                   'wait_entries': CONF.pcloud.wait_entries,
+                   'wait_seconds': CONF.pcloud.wait_limit}}}

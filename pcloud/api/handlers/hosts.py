@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import re
 
+from oslo_config import cfg
+from oslo_utils import timeutils
+
 from pcloud.api import call as api_call
 from pcloud.api import constraint_levels
 from pcloud.api.policies import hosts as policies
 from pcloud.api.policies import pclouds as pcloud_policies
 from pcloud.api.views import hosts as views
+from pcloud.api.views import waiting as waiting_views
 from pcloud.api import wishes
 from pcloud.backend.aggregates import inherited_metadata
 from pcloud import exception
@@ -19,13 +23,18 @@ from pcloud.moving import drains
 from pcloud.moving import forecast
 from pcloud.objects.changing_hands import allocation
 from pcloud.objects.changing_hands import host_removal
+from pcloud.objects.changing_hands import waiting_entries
 from pcloud.objects import host_states
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
 from pcloud.rules import forms
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.placing import constraints
+from pcloud.rules import waiting
+
+CONF = cfg.CONF
 
 
 def _view(call: api_call.Call) -> Callable[[hosts.Host], dict]:
@@ -66,31 +75,103 @@ def show(call: api_call.Call) -> dict:
     return {'host': host}
 
 
-def add(call: api_call.Call) -> dict:
+def add(call: api_call.Call) -> dict | api_call.Answer:
     """Add free hosts to a Pcloud, by host flavor or by constraints.
 
+    :returns: the hosts; an answer with the place of an entry where the Pcloud
+        waits for a host
     :raises: `exception.Invalid` unless the body has either a host flavor
         or constraints, and names that hosts can have,
         `exception.NotFound` for an unknown zone, and as
-        `machine_constraints.check_attributes`
+        `machine_constraints.check_attributes` and `_until`
     """
     wanted, zone = _names(call.body), call.body.get('availability_zone')
     if ('host_flavor' in call.body) == ('constraints' in call.body):
         raise exception.Invalid(
             'Invalid input for field/attribute host. Name either a '
             'host_flavor or constraints.')
+    until = _until(call.body) if 'wait_until' in call.body else None
     pcloud = api_call.own_head(call)
+    leaving = _leaving(call, pcloud, until)
     if zone is not None:
         inherited_metadata.check_zone(call.context, zone)
+    if until is not None:
+        return _add_or_wait(call, pcloud, zone, until, leaving)
     if 'host_flavor' in call.body:
         added = allocation.add(
-            call.context, pcloud, wanted, call.body['host_flavor'], zone)
+            call.context, pcloud, wanted, call.body['host_flavor'], zone,
+            until=leaving)
     else:
         added = allocation.add_fitting(
-            call.context, pcloud, wanted, _constraints(call, pcloud), zone)
+            call.context, pcloud, wanted, _constraints(call, pcloud), zone,
+            leaving)
     shown_hosts = list(map(_view(call), added))
     return ({'hosts': shown_hosts} if 'count' in call.body
             else {'host': shown_hosts[0]})
+
+
+def _until(body: Mapping) -> int:
+    """Return until when a Pcloud waits for a host, in seconds.
+
+    :raises: `exception.InvalidValue`, `exception.Invalid` where several hosts
+        are asked for, or a host by constraints
+    """
+    if 'count' in body or 'constraints' in body:
+        raise exception.Invalid(
+            'Invalid input for field/attribute wait_until. One can wait for '
+            'one host of a host flavor: give neither count nor constraints.')
+    return waiting.until(body['wait_until'], timeutils.utcnow_ts(),
+                         CONF.pcloud.wait_limit)
+
+
+def _leaving(
+    call: api_call.Call, pcloud: pclouds.Head, waits: int | None,
+) -> dates.Until | None:
+    """Return when hosts are to leave again, None for no date.
+
+    :param waits: until when the Pcloud waits, None for no waiting
+    :raises: `exception.InvalidValue`, `exception.Invalid` for a move without a
+        date and for a date before the end of the waiting,
+        `exception.PolicyForbids` as for a drain with release
+
+    Rule: reference-waiting-dates
+    """
+    if 'until' not in call.body:
+        if 'move' in call.body:
+            raise exception.Invalid(
+                'Invalid input for field/attribute move. It is for the end of '
+                'a host: give until too.')
+        return None
+    leaving = dates.until(
+        call.body['until'], call.body.get('move', draining.NONE),
+        timeutils.utcnow_ts())
+    if waits is not None and leaving.at <= waits:
+        raise exception.Invalid(
+            'Invalid input for field/attribute until. It has to be later than '
+            'wait_until.')
+    wishes.check(call, pcloud.owner, wishes.of_drain(
+        drains.wish(leaving.move, True, None)))
+    return leaving
+
+
+def _add_or_wait(
+    call: api_call.Call, pcloud: pclouds.Head, zone: str | None, until: int,
+    leaving: dates.Until | None,
+) -> dict | api_call.Answer:
+    """Add a host, or have the Pcloud wait for the host.
+
+    Rule: reference-waiting-calls
+    """
+    name, flavor_id = call.body['name'], call.body['host_flavor']
+    try:
+        host, = allocation.add(
+            call.context, pcloud, [name], flavor_id, zone, until=leaving)
+    except waiting_entries.PASSING:
+        return api_call.Answer(202, {'waiting': waiting_views.show(
+            waiting_entries.begin(
+                call.context, pcloud, name, flavor_id, zone, until,
+                leaving))})
+    return {'host': _view(call)(host)}
 
 
 def _names(body: Mapping) -> list[str]:

@@ -25,6 +25,7 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.rules.placing import affinity
 from pcloud.rules.placing import constraints as constraint_rules
 from pcloud.rules.placing import default_pcloud
+from pcloud.rules import waiting
 
 # Member -> scopes with the member. Rule: reference-scoped-policies-members
 _SCOPES = {
@@ -33,7 +34,8 @@ _SCOPES = {
     'customer_keys': (scoped_policies.DOMAIN, scoped_policies.PROJECT,
                       scoped_policies.PCLOUD),
     'constraints': scoped_policies.SCOPES,
-    'default_pcloud': scoped_policies.DEFAULT_SCOPES}
+    'default_pcloud': scoped_policies.DEFAULT_SCOPES,
+    'share': (scoped_policies.PROJECT,)}
 # Scope -> member -> the policy of those who may set the member of their own,
 # and are no administrators. Rule: reference-scoped-policies-rights
 _OWN = {
@@ -162,6 +164,8 @@ def update(call: api_call.Call) -> dict:
         changes['constraints'] = _constraints(call, scope, scope_id)
     if 'default_pcloud' in call.body:
         changes['default_pcloud'] = _default(call)
+    if 'share' in call.body:
+        changes['share'] = waiting.stored_share(call.body['share'])
     # What is read after the change could refuse a change that is made.
     warning = _warning(call, scope, scope_id) if everything else {}
     policy = scoped_policies.update(call.context, scope, scope_id, changes)

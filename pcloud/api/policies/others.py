@@ -33,6 +33,9 @@ SERVERS_INDEX = base.PREFIX + 'os-pcloud-servers:index'
 PCLOUD_USAGE_SHOW = base.PREFIX + 'os-pclouds:usage:show'
 USAGE_INDEX = base.PREFIX + 'os-pcloud-usage:index'
 USAGE_SHOW = base.PREFIX + 'os-pcloud-usage:show'
+WAITING_INDEX = base.PREFIX + 'os-pclouds:waiting:index'
+WAITING_CANCEL = base.PREFIX + 'os-pclouds:waiting:cancel'
+FLAVOR_WAITING_INDEX = base.PREFIX + 'os-host-flavors:waiting:index'
 ABOUT_SHOW = base.PREFIX + 'os-pcloud:show'
 AUDIT_INDEX = base.PREFIX + 'os-pcloud-audit:index'
 
@@ -129,6 +132,16 @@ rules = [
     _rule(USAGE_SHOW, base.READER,
           'Show what the project has held of hosts in a month.',
           ('GET', '/os-pcloud-usage/{project}')),
+    _rule(WAITING_INDEX, base.READER,
+          "List the hosts that the project's own Pcloud waits for.",
+          ('GET', '/os-pclouds/{id}/waiting')),
+    _rule(WAITING_CANCEL, base.MEMBER,
+          "End that the project's own Pcloud waits for a host.",
+          ('DELETE', '/os-pclouds/{id}/waiting/{entry}')),
+    _rule(FLAVOR_WAITING_INDEX, base.ADMIN,
+          'List who waits for hosts of a host flavor, with Pclouds and '
+          'owners.',
+          ('GET', '/os-host-flavors/{id}/waiting')),
     _rule(ABOUT_SHOW, base.ANY,
           'Show the version, extensions and limits of the API.',
           ('GET', '/os-pcloud')),

@@ -15,6 +15,9 @@ add = types.body(
      'constraints': types.constraints,
      'availability_zone': {**types.display_name},
      'count': {'type': 'integer', 'minimum': 1, 'maximum': forms.MOST_HOSTS},
+     'wait_until': types.moment,
+     'until': types.moment,
+     'move': {'type': 'string', 'enum': [*draining.MOVES]},
      'first': {'type': 'integer', 'minimum': 1, 'maximum': 1_000_000}},
     required=['name'])
 

@@ -6,6 +6,7 @@ from pcloud.api.schemas import types
 from pcloud.objects.placing import scoped_policies
 from pcloud.rules import forms
 from pcloud.rules.placing import default_pcloud
+from pcloud.rules import waiting
 
 scope = {'type': 'string', 'enum': list(scoped_policies.SCOPES),
          'description': f'one of {", ".join(scoped_policies.SCOPES)}'}
@@ -33,9 +34,13 @@ _DEFAULT_PCLOUD = {
     'additionalProperties': False,
 }
 
+_SHARE = {'type': ['number', 'null'], 'minimum': waiting.LEAST_SHARE,
+          'maximum': waiting.MOST_SHARE}
+
 update = types.body(
     'policy', {'constraints': _CONSTRAINTS, 'system_keys': _KEYS,
-               'customer_keys': _KEYS, 'default_pcloud': _DEFAULT_PCLOUD},
+               'customer_keys': _KEYS, 'default_pcloud': _DEFAULT_PCLOUD,
+               'share': _SHARE},
     required=[])
 
 show_query = {

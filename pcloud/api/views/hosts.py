@@ -40,6 +40,9 @@ def show(host: hosts.Host) -> dict:
         shown['drain'] = _drain(host, host.drain)
     if host.recovery is not None:
         shown['recovery'] = _recovery(host, host.recovery)
+    if host.until is not None:
+        shown['until'] = times.shown_seconds(host.until.at)
+        shown['move'] = host.until.move
     if host.maintenance is not None:
         shown['maintenance'] = {
             **maintenance.show(host.maintenance), **_reaction(host)}

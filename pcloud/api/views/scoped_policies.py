@@ -64,9 +64,12 @@ def show(policy: scoped_policies.Policy) -> dict:
 
 def detail(policy: scoped_policies.Policy) -> dict:
     """Return a policy with system keys, for administrators."""
-    return {**show(policy),
-            'constraints': constraints.text(policy.constraints),
-            'system_keys': [str(key) for key in policy.system_keys]}
+    shown = {**show(policy),
+             'constraints': constraints.text(policy.constraints),
+             'system_keys': [str(key) for key in policy.system_keys]}
+    if policy.scope == scoped_policies.PROJECT:
+        shown['share'] = policy.share
+    return shown
 
 
 def setting(constraint: constraints.Setting) -> dict:

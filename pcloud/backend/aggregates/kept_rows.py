@@ -146,6 +146,21 @@ def value(
     return rows.value(context, names.JOURNAL, key)
 
 
+def of_prefix(
+    context: nova_context.RequestContext, prefix: str,
+) -> dict[str, str]:
+    """Return the rows of the journal with a prefix (one query).
+
+    :returns: ``key -> value``
+    """
+    row = models.AggregateMetadata
+    with api_db.context_manager.reader.using(context) as session:
+        found = session.execute(sa.select(row.key, row.value).where(
+            has_prefix(row, prefix))).tuples().all()
+    # Databases that compare without case find other keys too.
+    return {key: value for key, value in found if key.startswith(prefix)}
+
+
 def every(context: nova_context.RequestContext) -> dict[str, str]:
     """Return all that the journal keeps of hosts in Pclouds (one query).
 

@@ -154,6 +154,7 @@ class HostRows:
     :ivar drain: as written, None for a host without a drain
     :ivar spare: as written, None for a host that is no spare
     :ivar recovery: as written, None for a host without a recovery
+    :ivar until: as written, None for a host without a date
     """
 
     name: str
@@ -163,6 +164,7 @@ class HostRows:
     drain: str | None
     spare: str | None
     recovery: str | None
+    until: str | None
 
 
 def host_rows(
@@ -202,6 +204,7 @@ def _host_rows(
     statement = sa.select(
         named.key, named.value, member.host, state.value, drain.value,
         spare.value, recovery.value,
+        kept_rows.value_of(names.UNTIL_PREFIX, member.host),
     ).select_from(named).join(
         state, sa.and_(
             state.aggregate_id == named.aggregate_id,

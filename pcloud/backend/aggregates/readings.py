@@ -16,6 +16,7 @@ from pcloud import names
 from pcloud.rules import ratios
 from pcloud.rules import units as unit_rules
 from pcloud.rules.usage import ledger
+from pcloud.rules import waiting
 
 _T = TypeVar('_T')
 
@@ -78,6 +79,14 @@ def limit(metadata: Mapping[str, str]) -> int | None:
         return None
     value = _read(metadata, names.QUOTA_UNITS, unit_rules.limit)
     return 0 if value is None else value
+
+
+def share(metadata: Mapping[str, str]) -> float | None:
+    """Return a project's share of waiting lists; None for an unset share.
+
+    An unreadable share counts as none.
+    """
+    return _read(metadata, names.SHARE, waiting.share)
 
 
 def _read(

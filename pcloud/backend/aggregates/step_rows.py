@@ -49,11 +49,11 @@ def _host_rows(
     named, state, placed, drain, kept = (
         orm.aliased(models.AggregateMetadata) for _ in range(5))
     member = models.AggregateHost
-    spare, recovery = (kept_rows.value_of(prefix, member.host) for prefix in (
-        names.SPARE_PREFIX, names.RECOVERY_PREFIX))
+    others_kept = [kept_rows.value_of(each, member.host) for each in (
+        names.SPARE_PREFIX, names.RECOVERY_PREFIX, names.UNTIL_PREFIX)]
     statement = sa.select(
         named.key, placed.value, member.host, state.value, drain.value,
-        spare, recovery,
+        *others_kept,
     ).select_from(member).join(
         kept, kept_rows.is_kept(kept, prefix, member.host),
     ).outerjoin(

@@ -41,6 +41,7 @@ hosts of an aggregate.
 Rule: reference-changes-journal
 """
 
+import collections
 from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
@@ -115,6 +116,11 @@ def recovery_anchor(cell: str) -> str:
 def strict_anchor(project_id: str) -> str:
     """Return the anchor of the choices for strict wishes of a project."""
     return f'strict:{project_id}'
+
+
+def waiting_anchor(flavor_id: str) -> str:
+    """Return the anchor of the changes of a host flavor's waiting list."""
+    return f'waiting:{flavor_id}'
 
 
 def flavor_anchor(flavor_id: str) -> str:
@@ -282,6 +288,23 @@ def released(context: nova_context.RequestContext) -> dict[str, str]:
     """
     return _read(context, names.RELEASED_PREFIX, _ROW.key.startswith(
         names.RELEASED_PREFIX, autoescape=True))
+
+
+def released_units(context: nova_context.RequestContext) -> dict[str, int]:
+    """Return the units of hosts that settle, by who has let the hosts go.
+
+    Two queries, one while no such host settles.
+
+    :returns: ``project id -> units``, as `released_by`
+    """
+    hosts = released(context)
+    there = dues(context, hosts) if hosts else {}
+    found: collections.Counter[str] = collections.Counter()
+    for host, text in hosts.items():
+        kept = Released.known(text)
+        if host in there and kept is not None:
+            found[kept.project] += kept.units
+    return dict(found)
 
 
 def released_by(

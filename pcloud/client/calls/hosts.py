@@ -31,7 +31,9 @@ class Hosts(base.Calls):
     def add_host(self, pcloud_id: str, name: str,
                  host_flavor: str | None = None,
                  availability_zone: str | None = None,
-                 constraints: str | None = None) -> resources.Host:
+                 constraints: str | None = None,
+                 until: str | None = None,
+                 move: str | None = None) -> resources.Host:
         """Take a free host into a Pcloud; the host is disabled at first.
 
         Either a host flavor or constraints must be given.
@@ -42,6 +44,8 @@ class Hosts(base.Calls):
         :param constraints: what the host must have, such as "ram=64G cpu=16";
             the host flavor that wastes least is taken, and the returned host
             names the flavor
+        :param until: when the host is to leave, in ISO 8601; None for no date
+        :param move: which servers are moved then: "none", "live" or "any"
         :raises exceptions.BadRequest: when a constraint is not valid, or with
             both a host flavor and constraints, or neither
         :raises exceptions.Conflict: when no host is free, no free host fits,
@@ -49,7 +53,8 @@ class Hosts(base.Calls):
         :raises exceptions.Forbidden: when the host would exceed the quota
         """
         wanted = {'host_flavor': host_flavor, 'constraints': constraints,
-                  'availability_zone': availability_zone}
+                  'availability_zone': availability_zone, 'until': until,
+                  'move': move}
         given = {member: value for member, value in wanted.items()
                  if value is not None}
         return self._resource(
@@ -60,16 +65,20 @@ class Hosts(base.Calls):
                   first: int | None = None,
                   host_flavor: str | None = None,
                   availability_zone: str | None = None,
-                  constraints: str | None = None) -> list[resources.Host]:
+                  constraints: str | None = None,
+                  until: str | None = None,
+                  move: str | None = None) -> list[resources.Host]:
         """Take several free hosts into a Pcloud: all of them, or none.
 
         :param name: the beginning of the names, which "-" and numbers follow
         :param count: how many hosts, 50 at most
         :param first: the number of the first host, or None for 1
+        :param until: as of :meth:`add_host`; likewise the others
         :raises: as :meth:`add_host`
         """
         wanted = {'host_flavor': host_flavor, 'constraints': constraints,
-                  'availability_zone': availability_zone, 'first': first}
+                  'availability_zone': availability_zone, 'first': first,
+                  'until': until, 'move': move}
         given = {member: value for member, value in wanted.items()
                  if value is not None}
         return [resources.Host.from_body(body) for body in

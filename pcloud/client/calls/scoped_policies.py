@@ -48,6 +48,7 @@ class ScopedPolicies(base.Calls):
             constraints: str | None = None,
             default_pcloud: (
                 Mapping[str, typing.Any] | None | base.Unset) = base.UNSET,
+            share: float | None | base.Unset = base.UNSET,
     ) -> resources.Policy:
         """Replace the given members of a policy; None changes nothing.
 
@@ -62,6 +63,8 @@ class ScopedPolicies(base.Calls):
         :param default_pcloud: the default Pcloud as in the API, for projects,
             domains and the cloud; None for outside of Pclouds, whatever the
             scopes above have set
+        :param share: the share of a project in waiting lists, from 0.001 to
+            1000; None for 1. Admin.
         :raises exceptions.BadRequest: when a key or a constraint is not valid
         """
         changes: dict[str, typing.Any] = {
@@ -72,6 +75,8 @@ class ScopedPolicies(base.Calls):
             changes['constraints'] = constraints
         if default_pcloud is not base.UNSET:
             changes['default_pcloud'] = default_pcloud
+        if share is not base.UNSET:
+            changes['share'] = share
         return self._resource(
             resources.Policy, 'PUT', base.policy_path(scope, scope_id),
             json={'policy': changes})

@@ -16,6 +16,7 @@ from pcloud.client import exceptions
 from pcloud.client import host_runs
 from pcloud.client.osc import common
 from pcloud.client.osc import host_forecasts
+from pcloud.client.osc.waiting import waiting_lists
 from pcloud.client import runs
 from pcloud.rules import forms
 
@@ -63,6 +64,18 @@ class AddPcloudHost(common.ShowOne):
         parser.add_argument(
             '--first', metavar='<number>', type=arguments.positive,
             help='With --count, the number in the first name (default: 1)')
+        parser.add_argument(
+            '--wait-until', metavar='<moment>',
+            help='Wait for a host of the host flavor until then where none is '
+                 'free, such as 2026-12-31T23:59:59Z; see "openstack pcloud '
+                 'waiting list"')
+        parser.add_argument(
+            '--until', metavar='<moment>',
+            help='Have the host drained then, and leave once it is empty')
+        parser.add_argument(
+            '--move', metavar='<which>', choices=('none', 'live', 'any'),
+            help='With --until, the servers that are moved then: none, live, '
+                 'or any for stopped ones too (default: none)')
         common.add_dry_run(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
@@ -74,15 +87,33 @@ class AddPcloudHost(common.ShowOne):
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         if parsed_args.dry_run:
             return self._forecast(parsed_args, pcloud)
+        if parsed_args.wait_until is not None:
+            return self._add_or_wait(parsed_args, pcloud)
         wanted = {'host_flavor': parsed_args.host_flavor,
                   'constraints': parsed_args.constraints,
-                  'availability_zone': parsed_args.availability_zone}
+                  'availability_zone': parsed_args.availability_zone,
+                  'until': parsed_args.until, 'move': parsed_args.move}
         if parsed_args.count is None:
             host = self.client.add_host(pcloud.id, parsed_args.name, **wanted)
             return common.record(host, display.host_fields(host))
         return _described(self.client.add_hosts(
             pcloud.id, parsed_args.name, parsed_args.count,
             parsed_args.first, **wanted))
+
+    def _add_or_wait(
+            self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,
+    ) -> common.Shown:
+        if parsed_args.count is not None or parsed_args.host_flavor is None:
+            raise osc_exceptions.CommandError(
+                '--wait-until is for one host of a host flavor; leave out '
+                '--count and --constraints')
+        found = self.client.add_or_wait_for_host(
+            pcloud.id, parsed_args.name, parsed_args.host_flavor,
+            parsed_args.wait_until, parsed_args.availability_zone,
+            parsed_args.until, parsed_args.move)
+        if found.host is None:
+            return common.record(found.waiting, waiting_lists.ENTRY)
+        return common.record(found.host, display.host_fields(found.host))
 
     def _forecast(
             self, parsed_args: argparse.Namespace, pcloud: resources.Pcloud,

@@ -21,7 +21,8 @@ _WORDS = {'domain': 'domain', 'project': 'project', 'pcloud': 'Pcloud',
 _KEY = 'NAME=VALUE:WEIGHT'
 # Part -> the value that empties the part.
 _NONE: dict[str, typing.Any] = {
-    'constraints': '', 'system_keys': [], 'customer_keys': []}
+    'constraints': '', 'system_keys': [], 'customer_keys': [],
+    'share': None}
 
 
 class ShowPcloudPolicy(common.ShowOne):
@@ -80,14 +81,19 @@ class SetPcloudPolicy(common.PcloudCommand):
             '--customer-key', metavar=f'<{_KEY}>', dest='customer_keys',
             action='append',
             help='Customer placement key (repeat for several)')
+        parser.add_argument(
+            '--share', metavar='<number>', type=float,
+            help='How many units a project has before others come first in '
+                 'waiting lists, for one of others (admin only)')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the given parts."""
         changes = common.require_changes(
             {'constraints': parsed_args.constraints,
              'system_keys': parsed_args.system_keys,
-             'customer_keys': parsed_args.customer_keys},
-            '--constraints, --system-key and --customer-key')
+             'customer_keys': parsed_args.customer_keys,
+             'share': parsed_args.share},
+            '--constraints, --system-key, --customer-key and --share')
         self.client.update_policy(
             parsed_args.scope, _find(self, parsed_args).id, **changes)
 
@@ -111,6 +117,8 @@ class UnsetPcloudPolicy(common.PcloudCommand):
                             help='Only its system keys')
         parser.add_argument('--customer-keys', action='store_true',
                             help='Only its customer keys')
+        parser.add_argument('--share', action='store_true',
+                            help='Only the share of the project')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Remove the parts, or the whole policy."""

@@ -24,6 +24,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import dataclasses
 import random
 import time
 from typing import TypeVar
@@ -45,6 +46,7 @@ from pcloud.counters import allocations
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.changing_hands import choosing
+from pcloud.objects.changing_hands import waiting_lists
 from pcloud.objects import emptiness
 from pcloud.objects import host_flavors
 from pcloud.objects import hosts
@@ -52,6 +54,7 @@ from pcloud.objects import pclouds
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects import quotas
 from pcloud.objects import reconcile
+from pcloud.rules.moving import dates
 from pcloud.rules.placing import access
 from pcloud.rules.placing import constraints
 from pcloud import text
@@ -81,6 +84,7 @@ def add(
     wanted: Sequence[str], flavor_id: str, zone: str | None,
     only: frozenset[str] | None = None,
     chance: random.Random | None = None,
+    until: dates.Until | None = None,
 ) -> list[hosts.Host]:
     """Add free hosts to a Pcloud, all or none.
 
@@ -88,25 +92,28 @@ def add(
     :param zone: the availability zone of the hosts, None for any zone
     :param only: the service hosts that will do, None for any host
     :param chance: the source of randomness
+    :param until: when the hosts are to leave, None for no date
     :returns: the hosts, disabled, in the order of the names
     :raises: `exception.HostFlavorNotFound`, `exception.HostNameInUse`,
-        `exception.NoFreeHost`, `exception.HostsSettling`,
-        `exception.HostsContended`, `exception.QuotaExceeded`,
-        `exception.PcloudNotFound` when the Pcloud is deleted meanwhile,
-        `exception.Unavailable`, and as `change.run`. After any error but
-        `exception.OutcomeUnknown` nothing has changed.
+        `exception.OthersWaiting`, `exception.NoFreeHost`,
+        `exception.HostsSettling`, `exception.HostsContended`,
+        `exception.QuotaExceeded`, `exception.PcloudNotFound` when the Pcloud
+        is deleted meanwhile, `exception.Unavailable`, and as `change.run`.
+        After any error but `exception.OutcomeUnknown` nothing has changed.
     """
     units = host_flavors.units(context, flavor_id)
     with allocations.allocation(flavor_id, len(wanted)):
         return _add(context, pcloud, wanted, flavor_id, units, zone, only,
-                    chance or random.SystemRandom())
+                    chance or random.SystemRandom(), until)
 
 
 def _add(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     wanted: Sequence[str], flavor_id: str, units: int, zone: str | None,
     only: frozenset[str] | None, chance: random.Random,
+    until: dates.Until | None,
 ) -> list[hosts.Host]:
+    waiting_lists.check(context, flavor_id, zone)
     deadline = time.monotonic() + CONF.pcloud.allocation_timeout
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
@@ -115,7 +122,7 @@ def _add(
             len(wanted), chance)
         try:
             added, dues = _take(
-                context, pcloud, wanted, flavor_id, chosen, units)
+                context, pcloud, wanted, flavor_id, chosen, units, until)
         except Lost as lost:
             tried += lost.hosts
             allocations.RETRIES.add([flavor_id], len(lost.hosts))
@@ -143,7 +150,7 @@ def _is_late(state: tenacity.RetryCallState) -> bool:
 def add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     wanted: Sequence[str], settings: Mapping[str, constraints.Setting],
-    zone: str | None,
+    zone: str | None, until: dates.Until | None = None,
 ) -> list[hosts.Host]:
     """Add free hosts of the host flavor that fits with the least waste.
 
@@ -153,10 +160,11 @@ def add_fitting(
 
     :param wanted: the owner's name for each host, all different
     :param settings: the constraints that count
+    :param until: as for `add`
     :raises: `exception.NothingFits`, and as `add`
     """
     with allocations.allocation('', len(wanted)) as counted:
-        added = _add_fitting(context, pcloud, wanted, settings, zone)
+        added = _add_fitting(context, pcloud, wanted, settings, zone, until)
         counted.host_flavor = added[0].host_flavor or ''
         return added
 
@@ -170,12 +178,12 @@ def add_fitting(
 def _add_fitting(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     wanted: Sequence[str], settings: Mapping[str, constraints.Setting],
-    zone: str | None,
+    zone: str | None, until: dates.Until | None,
 ) -> list[hosts.Host]:
     flavor, fitting = machine_constraints.choose_flavor(
         context, settings, zone, len(wanted))
     return _add(context, pcloud, wanted, flavor.id, flavor.units, zone,
-                fitting, random.SystemRandom())
+                fitting, random.SystemRandom(), until)
 
 
 def choose(
@@ -207,6 +215,7 @@ def _take(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     wanted: Sequence[str], flavor_id: str,
     chosen: Sequence[computes.Compute], units: int,
+    until: dates.Until | None,
 ) -> tuple[list[hosts.Host], list[due.Due]]:
     """Make free hosts the Pcloud's own, in one change.
 
@@ -216,8 +225,10 @@ def _take(
     _check_empty(context, chosen)
     # The answer is read before the change: after the commit no error may
     # keep the hosts from the owner.
-    added = [hosts.new(context, pcloud, name, flavor_id, compute, units)
-             for name, compute in zip(wanted, chosen)]
+    added = [
+        dataclasses.replace(hosts.new(
+            context, pcloud, name, flavor_id, compute, units), until=until)
+        for name, compute in zip(wanted, chosen)]
     return run(
         context, pcloud, [journal.pcloud_anchor(pcloud.id),
                           journal.owner_anchor(pcloud.owner)],
@@ -339,6 +350,8 @@ def _join(
         rows[names.span_key(host)] = spans.begun(
             added.host_flavor or '', pcloud.id, pcloud.owner,
             added.replaces is not None)
+        if added.until is not None:
+            rows[names.until_key(host)] = added.until.text()
         if added.replaces is not None:
             rows[names.replaces_key(host)] = added.replaces.text()
         # When a compute service is deleted, Nova takes its host out and leaves

@@ -24,6 +24,7 @@ from pcloud.objects.placing import scoped_policies
 from pcloud.rules import forms
 from pcloud.rules import looks
 from pcloud.rules.moving import assignments
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
@@ -44,6 +45,7 @@ from pcloud.rules import turns
 from pcloud.rules import units
 from pcloud.rules.usage import caps
 from pcloud.rules.usage import ledger
+from pcloud.rules import waiting
 
 # Gets the rest of a key after the prefix, and the value.
 Check: TypeAlias = Callable[[str, str], object]
@@ -227,6 +229,7 @@ _EXACT: Mapping[str, Check] = {
     names.SHRINK: _record(shrinking.Shrink),
     names.PRICE: lambda key, value: ledger.read_price(value),
     names.UNITS: lambda key, value: units.read(value),
+    names.SHARE: lambda key, value: waiting.share(value),
     names.SCOPE: _choice(*scoped_policies.SCOPES),
     names.SCOPE_ID: _check_name,
     names.GROWTH_TURN: _record(turns.Turn),
@@ -252,8 +255,10 @@ _PREFIXES: Mapping[str, Check] = {
     names.REPLACES_PREFIX: _record(maintenance_policies.StandIn),
     names.SPARE_PREFIX: _record(spares.Spare),
     names.IDLE_PREFIX: _record(shrinking.Idle),
+    names.UNTIL_PREFIX: _record(dates.Until),
     names.RECOVERY_PREFIX: _record(recovery.Recovery),
     names.RECOVERED_PREFIX: _record(recovery.Begun),
+    names.WAITING_PREFIX: _record(waiting.Entry),
     names.REBALANCE_PREFIX: _check_rebalance,
     names.MAINTENANCE_PREFIX: _record(maintenance_windows.KeptMaintenance),
     names.OWN_PREFIX: _check_own_ratios,

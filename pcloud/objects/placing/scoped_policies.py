@@ -18,6 +18,7 @@ import re
 from nova import context as nova_context
 from oslo_utils import uuidutils
 
+from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
@@ -50,6 +51,8 @@ class Policy:
     :ivar default: the stored default Pcloud, for
         `rules.placing.default_pcloud`; empty
         where no default is set
+    :ivar share: the share of a project in waiting lists, None for no share of
+        its own
     """
 
     scope: str
@@ -58,10 +61,11 @@ class Policy:
     system_keys: tuple[affinity.Key, ...] = ()
     customer_keys: tuple[affinity.Key, ...] = ()
     default: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    share: float | None = None
 
     def __bool__(self) -> bool:
         return bool(self.constraints or self.system_keys or
-                    self.customer_keys or self.default)
+                    self.customer_keys or self.default or self.share)
 
 
 def is_id(text: str) -> bool:
@@ -132,9 +136,9 @@ def update(
 ) -> Policy:
     """Set members of the policy of a scope.
 
-    The members are 'constraints', 'system_keys', 'customer_keys', and
-    'default_pcloud' as stored. A new member replaces the old member; a member
-    that is left out stays.
+    The members are 'constraints', 'system_keys', 'customer_keys', and as
+    stored 'default_pcloud' and 'share'. A new member replaces the old member;
+    a member that is left out stays.
 
     :raises: `exception.NameTooLong`, `exception.Conflict` for an id that the
         database takes for another, `exception.PcloudNotFound` for scope
@@ -212,7 +216,8 @@ def set_rows(
 _PREFIXES = {'constraints': names.CONSTRAINT_PREFIX,
              'system_keys': names.SYSTEM_KEY_PREFIX,
              'customer_keys': names.CUSTOMER_KEY_PREFIX,
-             'default_pcloud': names.DEFAULT_PREFIX}
+             'default_pcloud': names.DEFAULT_PREFIX,
+             'share': names.SHARE_PREFIX}
 _FRAME = {names.TYPE, names.SCOPE, names.SCOPE_ID}
 
 
@@ -234,7 +239,8 @@ def _policy(
     return Policy(scope, scope_id, dict(_constraints(metadata)),
                   tuple(affinity_keys.system(metadata)),
                   tuple(affinity_keys.customer(metadata)),
-                  names.stripped(metadata, names.DEFAULT_PREFIX))
+                  names.stripped(metadata, names.DEFAULT_PREFIX),
+                  readings.share(metadata))
 
 
 def _constraints(

@@ -124,6 +124,7 @@ def reads(there: Tenancy) -> list[Call]:
         (Who.OWNER, f'/os-pcloud-quotas/{there.owner}',
          '/os-pcloud-quotas/{project_id}'),
         (Who.OWNER, f'{pcloud}/usage', '/os-pclouds/{id}/usage'),
+        (Who.OWNER, f'{pcloud}/waiting', '/os-pclouds/{id}/waiting'),
         (Who.OWNER, f'/os-pcloud-usage/{there.owner}',
          '/os-pcloud-usage/{project_id}'),
         (Who.ADMIN, '/os-pcloud-usage', None),

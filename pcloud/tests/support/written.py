@@ -22,11 +22,13 @@ DUE = 'pcloud:due:'
 DRAIN, SPARE = 'pcloud:drain:', 'pcloud:spare:'
 # What the journal keeps of hosts, besides what is due.
 _KEPT = (*names.KEPT_OF_HOSTS, names.MAINTENANCE_PREFIX,
-         names.REBALANCE_PREFIX, names.SPAN_PREFIX)
+         names.REBALANCE_PREFIX, names.SPAN_PREFIX, names.WAITING_PREFIX)
 
 _PCLOUD = re.compile(r'Pcloud:([0-9a-f-]{36})')
 _TIME = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|\+00:00)?')
-# When a drain began or a span, and when a host has become a spare.
+# The ids of the entries of waiting lists, which chance decides.
+_ENTRY = re.compile(f'({names.WAITING_PREFIX}.*:).*')
+# When a drain, a span or an entry began, and when a host has become a spare.
 _SINCE = re.compile(r'\bsince=[0-9TZ]+')
 
 # The names in `State.flat` of values that may differ for a host that is due.
@@ -140,9 +142,11 @@ class Databases:
             for row in connection.execute(sa.select(_API_TABLES[1])):
                 members[row.aggregate_id].append(row.host)
             for row in connection.execute(sa.select(_API_TABLES[2])):
-                metadata[row.aggregate_id][row.key] = (
+                metadata[row.aggregate_id][
+                    _ENTRY.sub(r'\1entry', row.key)] = (
                     _SINCE.sub('since=time', row.value)
-                    if row.key.startswith((DRAIN, SPARE, names.SPAN_PREFIX))
+                    if row.key.startswith((DRAIN, SPARE, names.SPAN_PREFIX,
+                                           names.WAITING_PREFIX))
                     else row.value)
         new = [match[1] for match in map(_PCLOUD.fullmatch, name_of.values())
                if match and match[1] not in self._pclouds]

@@ -17,6 +17,7 @@ from pcloud.rules import coded
 from pcloud.rules import forms
 from pcloud.rules import looks
 from pcloud.rules.moving import assignments
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import maintenance_windows
@@ -29,6 +30,7 @@ from pcloud.rules import record
 from pcloud.rules import turns
 from pcloud.rules.usage import caps
 from pcloud.rules.usage import ledger
+from pcloud.rules import waiting
 
 _REFERENCE = pathlib.Path(__file__).parents[3] / (
     'doc/source/reference/metadata.rst')
@@ -110,6 +112,13 @@ RECORDS = {
     ledger.Sum: st.tuples(st.integers(1, 10 ** 9), *[st.integers(
         0, 10 ** 30 - 1)] * 2, st.none() | st.integers(
             0, 10 ** 30 - 1)).map(lambda numbers: ledger.Sum(*numbers)),
+    waiting.Entry: st.builds(
+        waiting.Entry, _UUIDS,
+        st.from_regex('[A-Za-z0-9._-]{1,63}', fullmatch=True), _SECONDS,
+        _SECONDS, st.none() | _SECONDS,
+        st.none() | st.sampled_from(draining.MOVES), st.none() | _TEXTS),
+    dates.Until: st.builds(
+        dates.Until, _SECONDS, st.sampled_from(draining.MOVES), _FLAGS),
     journal.Released: st.builds(
         journal.Released, st.integers(0, 10 ** 10 - 1), _TEXTS),
     due.Due: _DUES.map(due.fitting)}

@@ -53,6 +53,7 @@ _SCHEDULER = ('nova.scheduler.filters nova.scheduler.host_manager '
 ROOMS = {
     'rules': _room(
         'exception text', '',
+        'waiting',
         'looks moving ratios turns usage',
         'host_resources placing record',
         'capacity consumers forms units',
@@ -66,7 +67,7 @@ ROOMS = {
         'spread'),
     'rules/moving': _room(
         '', '',
-        'recovery',
+        'dates recovery',
         'assignments moves',
         'blockers draining maintenance_policies maintenance_windows '
         'shrinking spares'),
@@ -88,7 +89,7 @@ ROOMS = {
         'pool_rows',
         'closed_rows',
         'isolation',
-        'launch_rows step_rows',
+        'launch_rows step_rows waiting_rows',
         'inherited_metadata pcloud_rows',
         'maintenance_rows span_rows',
         'kept_rows',
@@ -126,10 +127,10 @@ ROOMS = {
         'replacements turns'),
     'objects/changing_hands': _room(
         '', '',
-        'stand_ins',
+        'matching stand_ins',
         'allocation',
-        'choosing host_removal',
-        'pool_hosts'),
+        'choosing host_removal waiting_entries',
+        'pool_hosts waiting_lists'),
     'objects/placing': _room(
         '', '',
         'machine_constraints right_values tenant_caps usable_pclouds',
@@ -143,7 +144,8 @@ ROOMS = {
         'routes',
         'all_checks remains',
         'gap_checks placement_checks span_checks',
-        'attribute_checks home_checks project_checks row_checks value_checks',
+        'attribute_checks home_checks project_checks row_checks value_checks '
+        'waiting_checks',
         'findings repair'),
     'scheduler': _room(
         # Growth begins where Nova loads the filters.
@@ -216,7 +218,7 @@ ROOMS = {
         f'{_COMMON} backend counters objects scheduler',
         f'{_OSLO} nova.context nova.exception nova.objects',
         'due_pclouds steps',
-        'forecast rebalancer recoveries',
+        'forecast leaving rebalancer recoveries',
         'failed_hosts',
         'asking drain_plan drains fences maintenance maintenance_reactions '
         'recovery_ends shrinking',
@@ -262,7 +264,7 @@ ROOMS = {
         '', '',
         'about',
         'attributes hidden_servers host_flavors hosts pclouds quotas room '
-        'scoped_policies servers tenants'),
+        'scoped_policies servers tenants waiting'),
     'api/nova_calls': _room(
         '', '',
         'forced_moves kept_requests metadata servers',
@@ -279,7 +281,7 @@ ROOMS = {
         'types'),
     'api/views': _room(
         '', '',
-        'host_flavors hosts',
+        'host_flavors hosts waiting',
         'blockers maintenance pclouds scoped_policies',
         'reasons times'),
     'client': _room(
@@ -291,12 +293,12 @@ ROOMS = {
         'v1',
         'node_keys pool_hosts server_places',
         'calls display servers',
-        'plan_resources usage_resources',
+        'plan_resources usage_resources waiting_resources',
         'resources runs transport',
         'arguments exceptions'),
     'client/calls': _room(
         '', '',
-        'host_flavors hosts pclouds planning scoped_policies usage',
+        'host_flavors hosts pclouds planning scoped_policies usage waiting',
         'base'),
     'client/deploy': _room(
         '', '',
@@ -316,10 +318,14 @@ ROOMS = {
         'host_flavor pcloud pcloud_attribute pcloud_default pcloud_host '
         'pcloud_policy pcloud_quota pcloud_service_deploy pcloud_tenant '
         'planning usage',
+        'waiting',
         'common host_forecasts images plugin projects service_options'),
     'client/osc/usage': _room(
         '', '',
         'pcloud_cap pcloud_usage'),
+    'client/osc/waiting': _room(
+        '', '',
+        'waiting_lists'),
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),

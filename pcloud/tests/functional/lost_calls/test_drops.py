@@ -14,6 +14,7 @@ import collections
 from collections.abc import Callable
 from collections.abc import Iterator
 import dataclasses
+import datetime
 import itertools
 import json
 import logging
@@ -94,6 +95,11 @@ _drain = alice('PUT', f'{HOSTS}/web', host={
     'state': 'draining', 'drain': {'deadline': '2100-01-01'}})
 _spare = alice('PUT', f'{HOSTS}/web', host={'state': 'spare'})
 
+# No host is in the pool.
+_wait = alice('POST', HOSTS, host={
+    'name': 'db', 'host_flavor': 'big', 'until': '2100-01-01',
+    'wait_until': f'{datetime.date.today() + datetime.timedelta(days=9)}'})
+
 PCLOUDS = [
     Case(_new_pcloud, makes_anew=True),
     Case(_new_pcloud, unused=True, makes_anew=True),
@@ -113,6 +119,7 @@ ADDING = [
     Case(_add_host, unused=True),
     Case(alice('POST', HOSTS, host={'name': 'db', 'constraints': 'cpu=1'})),
 ]
+WAITING = [Case(_wait), Case(_wait, unused=True)]
 REMOVING = [Case(alice('DELETE', f'{HOSTS}/web'))]
 STATES = [
     Case(_enable),
@@ -503,6 +510,9 @@ class SinglesTest(DropsTestCase):
     def test_removing_hosts(self):
         self.check_singles(REMOVING)
 
+    def test_waiting(self):
+        self.check_singles(WAITING)
+
     def test_states_of_hosts(self):
         self.check_singles(STATES)
 
@@ -536,6 +546,9 @@ class PairsTest(DropsTestCase):
 
     def test_removing_hosts(self):
         self.check_pairs(REMOVING)
+
+    def test_waiting(self):
+        self.check_pairs(WAITING)
 
     def test_states_of_hosts(self):
         self.check_pairs(STATES)

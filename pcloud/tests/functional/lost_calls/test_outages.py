@@ -50,6 +50,8 @@ CALLS = {
     'Look at Pclouds, tenants, quotas, policies, attributes': [
         alice('GET', '/os-pclouds'), alice('GET', PCLOUD),
         alice('GET', f'{PCLOUD}/tenants'), alice('GET', QUOTA),
+        alice('GET', f'{PCLOUD}/waiting'),
+        admin('GET', f'{FLAVORS}/gpu/waiting'),
         admin('GET', f'{QUOTA[:-32]}{OTHER}'),
         admin('GET', f'{POLICIES}/project/{base.ALICE}'),
         admin('GET', ATTRIBUTES)],

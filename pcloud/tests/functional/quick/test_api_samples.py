@@ -27,7 +27,8 @@ FUTURE = '2099-11'
 # What the ids of a run are called in the samples, in order of appearance.
 STABLE = ('7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90',
           'c1d9e4b6-0b7f-4f0e-8c2a-9e6d3f5a1b47',
-          '2e6b7a19-d5c8-4b3f-a1e0-6f9c4d2b8e35')
+          '2e6b7a19-d5c8-4b3f-a1e0-6f9c4d2b8e35',
+          '9b4d7f20-3c6e-4d18-b2a5-7c8e1f0d6a93')
 PROJECTS = {base.ALICE: '0f8e9d7c6b5a49388271605f4e3d2c1b',
             base.BOB: '5a1c3e7f9b2d4c6e8f0a1b3c5d7e9f21'}
 
@@ -88,6 +89,7 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._about(pcloud)
         self._usage(pcloud)
         self._rebalance(pcloud)
+        self._waiting(pcloud)
         self._endings(pcloud)
         self.assertEqual(
             set(), {(route.method, route.path) for route in routes.ROUTES} -
@@ -242,6 +244,22 @@ class ApiSamplesTest(base.PcloudTestCase):
         aggregate.update_metadata({key: 'enabled'})
         self._sample('audit/list', self.admin, 'GET', '/os-pcloud-audit')
         aggregate.update_metadata({key: None})
+
+    def _waiting(self, pcloud):
+        self.flags(wait_limit=10 ** 10, group='pcloud')
+        self.make_pool('gpu-2')
+        entry = self._sample(
+            'hosts/wait', self.alice, 'POST', f'/os-pclouds/{pcloud}/hosts', {
+                'host': {'name': 'web-3', 'host_flavor': 'gpu-2',
+                         'wait_until': '2100-01-01T00:00:00Z',
+                         'until': '2100-02-01T00:00:00Z',
+                         'move': 'live'}})['waiting']
+        path = f'/os-pclouds/{pcloud}/waiting'
+        self._sample('waiting/list', self.alice, 'GET', path)
+        self._sample('waiting/list-flavor', self.admin, 'GET',
+                     '/os-host-flavors/gpu-2/waiting')
+        self._sample('waiting/cancel', self.alice, 'DELETE',
+                     f'{path}/{entry["id"]}')
 
     def _rebalance(self, pcloud):
         hosts = f'/os-pclouds/{pcloud}/hosts'

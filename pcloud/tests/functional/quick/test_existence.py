@@ -61,7 +61,8 @@ class ExistenceTest(shared_cloud.SharedCloudTestCase):
 
     def test_every_call_about_a_pcloud(self):
         asked = [(route, route.path.format(
-            id='<id>', name='web', tenant=base.BOB, scope='pcloud'))
+            id='<id>', name='web', tenant=base.BOB, scope='pcloud',
+            entry=UNKNOWN))
             for route in routes.ROUTES if route.path.startswith((
                 '/os-pclouds/{id}', '/os-pcloud-policies/'))]
         self.assertGreaterEqual(len(asked), 20)

@@ -472,7 +472,7 @@ class QueriesTest(shared_cloud.SharedCloudTestCase):
         many = self._cost('large', hosts=1000, pclouds=100)
         self.assertEqual(few, many)
         # So that a change for the worse is seen here first.
-        self.assertEqual(counting.Count(20, 0), many)
+        self.assertEqual(counting.Count(21, 0), many)
 
 
 class ServingTest(CountersTestCase):

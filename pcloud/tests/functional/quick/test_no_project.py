@@ -62,6 +62,7 @@ class NoProjectTest(shared_cloud.SharedCloudTestCase):
         return route.path.format(
             id='gpu' if 'flavors' in route.path else self.pcloud,
             host='node-1', name='web', tenant=base.BOB, project=base.ALICE,
+            entry='3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b',
             scope='pcloud') + QUERIES.get(route.path, '')
 
     def test_no_call_is_theirs(self):

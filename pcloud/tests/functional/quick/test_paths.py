@@ -33,6 +33,7 @@ class PathTest(shared_cloud.SharedCloudTestCase):
             known = {
                 'id': 'gpu' if 'flavors' in route.path else self.pcloud,
                 'host': 'node-1', 'name': 'web', 'tenant': base.BOB,
+                'entry': '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b',
                 'project': base.ALICE, 'scope': 'pcloud'}
             for name in routes.forms_of(route.path):
                 yield (route.method,

@@ -118,7 +118,7 @@ class BigCloudTest(shared_cloud.SharedCloudTestCase):
         # of the first call nine are Placement's, and seven are for listeners.
         costs = [cost for key, cost in many.items() if key[0] in (0, 4)]
         self.assertEqual(
-            [counting.Count(42, 3), counting.Count(17, 0)], costs)
+            [counting.Count(43, 3), counting.Count(17, 0)], costs)
 
     def test_a_host_costs_the_same_in_small_and_large_pclouds(self):
         hosts = {number: [f'h{number}-{each}' for each in range(number)]

@@ -107,7 +107,7 @@ class WorkerTest(test_moving.MovingTestCase):
         for number in range(5):
             self.make_pcloud(self.alice, f'more-{number}')
         self.assertEqual(few, counting.least(self.work))
-        self.assertLess(few, counting.Count(10, 0))
+        self.assertLess(few, counting.Count(12, 0))
 
     def test_at_rest(self):
         """Nothing is done for what stays as it is, however much it is."""
@@ -120,7 +120,7 @@ class WorkerTest(test_moving.MovingTestCase):
         with mock.patch.object(steps, 'step') as step:
             self.assertEqual(few, counting.least(self.work))
         step.assert_not_called()
-        self.assertLess(few, counting.Count(13, 0))
+        self.assertLess(few, counting.Count(15, 0))
 
     def test_two_share(self):
         """Who comes second leaves out what the first is at."""

@@ -22,6 +22,8 @@ class ReasonTest(base.BaseTestCase):
         (exception.HostsContended(host_flavor='f', zone='', attempts=5),
          'contended'),
         (exception.QuotaExceeded(requested=1, in_use=1, limit=1), 'quota'),
+        (exception.OthersWaiting(count=1, host_flavor='a', zone=''),
+         'others_waiting'),
         (exception.NothingFits(zone='', reasons=''), 'nothing_fits'),
         (exception.HostNameInUse(name='a', pcloud='p'), 'name_in_use'),
         (exception.OutcomeUnknown(), 'outcome_unknown'),
@@ -33,7 +35,7 @@ class ReasonTest(base.BaseTestCase):
         self.assertEqual(reason, allocations.reason_of(error))
 
     def test_reasons_are_few(self):
-        self.assertEqual(13, len(set(allocations.REASONS)))
+        self.assertEqual(14, len(set(allocations.REASONS)))
 
 
 class AllocationTest(base.BaseTestCase):
@@ -84,7 +86,8 @@ class ZerosTest(base.BaseTestCase):
     def test_zeros(self):
         self.assertEqual(
             [(flavor, cause) for flavor in ('a', 'b')
-             for cause in ('call', 'growth', 'maintenance', 'recovery')],
+             for cause in ('call', 'growth', 'maintenance', 'recovery',
+                           'waiting')],
             list(allocations.zeros(allocations.ALLOCATIONS, ['a', 'b'])))
         self.assertEqual(
             [('a',)], list(allocations.zeros(allocations.RETRIES, ['a'])))

@@ -1183,7 +1183,7 @@ class TestHelp(base.CloudTestCase):
         commands = [line.strip() for line in listed.splitlines()
                     if line.startswith(('  pcloud ', '  host flavor '))]
 
-        self.assertEqual(53, len(commands))
+        self.assertEqual(56, len(commands))
         for command in commands:
             text = self.openstack(*command.split(), '--help').out
             self.assertIn(f'Example:\n  openstack {command}', text)

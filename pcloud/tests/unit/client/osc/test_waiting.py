@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The commands about those who wait for hosts."""
+
+import configparser
+import json
+import pathlib
+import pkgutil
+from unittest import mock
+
+from cliff import commandmanager
+import ddt
+
+from pcloud.tests.unit.client import base
+
+SETUP = pathlib.Path(__file__).parents[5] / 'setup.cfg'
+FARM = f'/os-pclouds/{base.PCLOUD_ID}'
+ID = '9b4d7f20-3c6e-4d18-b2a5-7c8e1f0d6a93'
+ENTRY = {'id': ID, 'name': 'web-3', 'host_flavor': 'gold',
+         'availability_zone': None, 'position': 2,
+         'since': '2026-11-28T10:00:00Z', 'until': '2026-12-01T10:00:00Z'}
+COMMANDS = ('pcloud waiting list', 'pcloud waiting cancel',
+            'host flavor waiting list')
+ADD = ('pcloud', 'host', 'add', 'farm', 'web-3', '--wait-until',
+       '2026-12-01T10:00:00Z')
+
+
+def entry_points():
+    """Return name -> class of the commands in setup.cfg."""
+    config = configparser.ConfigParser()
+    config.read(SETUP)
+    lines = config['entry_points']['openstack.pcloud.v1'].split('\n')
+    named = dict(line.split(' = ') for line in lines if line)
+    return {name: pkgutil.resolve_name(named[name.replace(' ', '_')])
+            for name in COMMANDS}
+
+
+@ddt.ddt
+class WaitingTest(base.CloudTestCase):
+
+    def setUp(self):
+        super().setUp()
+        load = commandmanager.CommandManager.load_commands
+
+        def load_all(manager, namespace):
+            # Also where an earlier version is installed.
+            load(manager, namespace)
+            if namespace == 'openstack.pcloud.v1':
+                for name, command in entry_points().items():
+                    manager.add_command(name, command)
+
+        patched = mock.patch.object(
+            commandmanager.CommandManager, 'load_commands', load_all)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_wait(self):
+        self.answer_farm()
+        asked = self.answer('POST', f'{FARM}/hosts', status_code=202,
+                            json={'waiting': ENTRY})
+        result = self.openstack(*ADD, '--host-flavor', 'gold', '-f', 'json')
+        self.assertEqual(0, result.status, result.err)
+        self.assertEqual(ENTRY, json.loads(result.out))
+        self.assertEqual({'host': {
+            'name': 'web-3', 'host_flavor': 'gold',
+            'wait_until': '2026-12-01T10:00:00Z'}},
+            asked.last_request.json())
+
+    @ddt.data((), ('--wait-until', '2026-12-01T10:00:00Z'))
+    def test_a_date(self, more):
+        self.answer_farm()
+        asked = self.answer('POST', f'{FARM}/hosts', status_code=201,
+                            json={'host': base.HOST})
+        result = self.openstack(
+            *ADD[:5], '--host-flavor', 'gold', '--until',
+            '2026-12-09T10:00:00Z', '--move', 'live', *more)
+        self.assertEqual(0, result.status, result.err)
+        sent = asked.last_request.json()['host']
+        self.assertEqual(('2026-12-09T10:00:00Z', 'live', bool(more)), (
+            sent['until'], sent['move'], 'wait_until' in sent))
+
+    def test_a_host_is_free(self):
+        self.answer_farm()
+        self.answer('POST', f'{FARM}/hosts', status_code=201,
+                    json={'host': base.HOST})
+        result = self.openstack(*ADD, '--host-flavor', 'gold', '-f', 'json')
+        self.assertEqual(base.HOST['name'], json.loads(result.out)['name'])
+
+    @ddt.data(('--constraints', 'cpu=1'),
+              ('--host-flavor', 'gold', '--count', '2'))
+    def test_one_host_of_a_host_flavor(self, kind):
+        self.answer_farm()
+        result = self.openstack(*ADD, *kind)
+        self.assertIn('for one host of a host flavor', result.err)
+
+    def test_list(self):
+        self.answer_farm()
+        self.answer('GET', f'{FARM}/waiting', json={'waiting': [ENTRY]})
+        result = self.openstack('pcloud', 'waiting', 'list', 'farm')
+        self.assertIn('| web-3 |', result.out)
+
+    @ddt.data(ID, 'web-3', 'WEB-3')
+    def test_cancel(self, named):
+        self.answer_farm()
+        self.answer('GET', f'{FARM}/waiting', json={'waiting': [ENTRY]})
+        self.answer('DELETE', f'{FARM}/waiting/{ID}', status_code=204)
+        result = self.openstack('pcloud', 'waiting', 'cancel', 'farm', named)
+        self.assertEqual(0, result.status, result.err)
+
+    def test_list_of_a_host_flavor(self):
+        self.answer('GET', '/os-host-flavors/gold/waiting', json={'waiting': [
+            {**ENTRY, 'pcloud': base.PCLOUD_ID, 'owner': base.PROJECT}]})
+        result = self.openstack('host', 'flavor', 'waiting', 'list', 'gold',
+                                '-f', 'json')
+        self.assertEqual(
+            [('web-3', base.PROJECT)],
+            [(each['Name'], each['Owner']) for each in json.loads(result.out)])
