@@ -336,7 +336,8 @@ class KeysTest(AffinityTestCase):
                 (self.alice, 403, {'system_keys': []}),
                 (self.alice, 403, {'customer_keys': [], 'system_keys': []}),
                 (self.alice, 400, {'quota': {'units': -1}}),
-                (self.alice, 400, {'share': 5}),
+                (self.alice, 403, {'share': 5}),
+                (self.alice, 400, {'shares': 5}),
                 (self.alice, 400, {'customer_keys': ['#RAM=1:1']})):
             self.assertEqual(status, user.call(
                 'PUT', path, {'policy': keys}).status_code, keys)

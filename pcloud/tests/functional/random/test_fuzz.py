@@ -191,8 +191,9 @@ def _valid_string(schema: dict) -> st.SearchStrategy:
 
 
 def _valid_number(schema: dict) -> st.SearchStrategy:
-    return st.floats(schema['exclusiveMinimum'], schema['maximum'],
-                     exclude_min=True)
+    least = schema.get('minimum', schema.get('exclusiveMinimum'))
+    return st.floats(least, schema['maximum'],
+                     exclude_min='minimum' not in schema)
 
 
 _VALID = {

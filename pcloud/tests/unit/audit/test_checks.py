@@ -18,6 +18,7 @@ from pcloud.audit import project_checks
 from pcloud.audit import row_checks
 from pcloud.audit import span_checks
 from pcloud.audit import value_checks
+from pcloud.audit import waiting_checks
 
 PAGE = (pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'cli' /
         'pcloud-manage.rst')
@@ -29,7 +30,7 @@ class KindsTest(base.BaseTestCase):
         sources = ''.join(map(inspect.getsource, (
             all_checks, attribute_checks, gap_checks, home_checks,
             placement_checks, project_checks, row_checks, span_checks,
-            value_checks)))
+            value_checks, waiting_checks)))
         named = re.findall(
             r"(?:Finding|\()\(?\s*'([a-z]+(?:-[a-z]+)+)'", sources)
         found = {findings.NOT_LOOKED_AT, value_checks.KIND, *named,
