@@ -38,7 +38,8 @@ class TextsTest(testtools.TestCase):
         self.assertEqual(201, added.status_code, added.text)
         self.known = {
             'tenant': project, 'project': project, 'name': 'web',
-            'host': f'{self.flavor}-0', 'scope': 'project'}
+            'host': f'{self.flavor}-0', 'scope': 'project',
+            'entry': str(uuid.uuid4())}
         self.errors = self.cloud.errors()
 
     def _path(self, route, **odd):
