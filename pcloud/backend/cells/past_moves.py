@@ -9,6 +9,7 @@ import collections
 from collections.abc import Collection
 from collections.abc import Mapping
 import datetime
+import functools
 from typing import Any
 
 from nova.compute import instance_actions
@@ -158,14 +159,8 @@ def lost(
         epoch
     :returns: server uuids, in order
     """
-    moment = _moment(before)
-
-    def read(
-        context: nova_context.RequestContext, hosts: Collection[str],
-    ) -> list[str]:
-        return _lost(context, hosts, moment)
-
-    return _servers(asking.ask_hosts(context, hosts, read))
+    return _servers(asking.ask_hosts(context, hosts, functools.partial(
+        _lost, before=_moment(before))))
 
 
 def lost_evacuations(
@@ -177,14 +172,8 @@ def lost_evacuations(
     As `lost`: the message got lost, so the server is busy, and its evacuation
     was begun by no host.
     """
-    moment = _moment(before)
-
-    def read(
-        context: nova_context.RequestContext, hosts: Collection[str],
-    ) -> list[str]:
-        return _lost_evacuations(context, hosts, moment)
-
-    return _servers(asking.ask_hosts(context, hosts, read))
+    return _servers(asking.ask_hosts(context, hosts, functools.partial(
+        _lost_evacuations, before=_moment(before))))
 
 
 def _servers(answers: asking.Answers[Any, list[str]]) -> list[str]:

@@ -2,18 +2,12 @@
 
 """The commands of what tenants use and what projects hold."""
 
-import configparser
 import json
-import pathlib
-import pkgutil
-from unittest import mock
 
-from cliff import commandmanager
 import ddt
 
 from pcloud.tests.unit.client import base
 
-SETUP = pathlib.Path(__file__).parents[5] / 'setup.cfg'
 FARM = f'/os-pclouds/{base.PCLOUD_ID}'
 TENANT = f'{FARM}/tenants/{base.OTHER_PROJECT}'
 USAGE = {
@@ -22,37 +16,10 @@ USAGE = {
         {'id': 'gold', 'hosts': 2, 'host_hours': 45.5, 'unit_hours': 91.0,
          'cost': '113.750000'},
         {'id': 'small', 'hosts': 1, 'host_hours': 1.0, 'unit_hours': 1.0}]}
-COMMANDS = ('pcloud tenant set', 'pcloud usage show', 'pcloud usage list')
-
-
-def entry_points():
-    """Return name -> class of the commands in setup.cfg."""
-    config = configparser.ConfigParser()
-    config.read(SETUP)
-    lines = config['entry_points']['openstack.pcloud.v1'].split('\n')
-    named = dict(line.split(' = ') for line in lines if line)
-    return {name: pkgutil.resolve_name(named[name.replace(' ', '_')])
-            for name in COMMANDS}
 
 
 @ddt.ddt
 class UsageTest(base.CloudTestCase):
-
-    def setUp(self):
-        super().setUp()
-        load = commandmanager.CommandManager.load_commands
-
-        def load_all(manager, namespace):
-            # Also where an earlier version is installed.
-            load(manager, namespace)
-            if namespace == 'openstack.pcloud.v1':
-                for name, command in entry_points().items():
-                    manager.add_command(name, command)
-
-        patched = mock.patch.object(
-            commandmanager.CommandManager, 'load_commands', load_all)
-        patched.start()
-        self.addCleanup(patched.stop)
 
     def answer_tenants(self, **caps):
         self.answer_farm()

@@ -2,57 +2,23 @@
 
 """The commands about those who wait for hosts."""
 
-import configparser
 import json
-import pathlib
-import pkgutil
-from unittest import mock
 
-from cliff import commandmanager
 import ddt
 
 from pcloud.tests.unit.client import base
 
-SETUP = pathlib.Path(__file__).parents[5] / 'setup.cfg'
 FARM = f'/os-pclouds/{base.PCLOUD_ID}'
 ID = '9b4d7f20-3c6e-4d18-b2a5-7c8e1f0d6a93'
 ENTRY = {'id': ID, 'name': 'web-3', 'host_flavor': 'gold',
          'availability_zone': None, 'position': 2,
          'since': '2026-11-28T10:00:00Z', 'until': '2026-12-01T10:00:00Z'}
-COMMANDS = ('pcloud waiting list', 'pcloud waiting cancel',
-            'host flavor waiting list')
 ADD = ('pcloud', 'host', 'add', 'farm', 'web-3', '--wait-until',
        '2026-12-01T10:00:00Z')
 
 
-def entry_points():
-    """Return name -> class of the commands in setup.cfg."""
-    config = configparser.ConfigParser()
-    config.read(SETUP)
-    lines = config['entry_points']['openstack.pcloud.v1'].split('\n')
-    named = dict(line.split(' = ') for line in lines if line)
-    return {name: pkgutil.resolve_name(named[name.replace(' ', '_')])
-            for name in COMMANDS}
-
-
 @ddt.ddt
 class WaitingTest(base.CloudTestCase):
-
-    def setUp(self):
-        super().setUp()
-        load = commandmanager.CommandManager.load_commands
-
-        def load_all(manager, namespace):
-            # Also where an earlier version is installed.
-            load(manager, namespace)
-            if namespace == 'openstack.pcloud.v1':
-                for name, command in entry_points().items():
-                    manager.add_command(name, command)
-
-        patched = mock.patch.object(
-            commandmanager.CommandManager, 'load_commands', load_all)
-        patched.start()
-        self.addCleanup(patched.stop)
 
     def test_wait(self):
         self.answer_farm()
