@@ -162,14 +162,14 @@ def _chosen_with_room(
 ) -> typing.Any:
     """Return Nova's choice, once the request fits into the Pcloud.
 
-    A launch without a turn may take the capacity meanwhile: then the capacity
-    is counted once more.
+    A launch without a turn may take the capacity meanwhile, or hold capacity
+    for a moment: then the capacity is counted once more.
 
     :raises: `nova.exception.NoValidHost` where the request fits, and Nova
-        finds no host for another reason
+        twice finds no host for another reason
     """
     pcloud_id = hints.pcloud_id(request.scheduler_hints(spec)) or ''
-    kind, tries = crowds.kind(spec), 0
+    kind, tries, futile = crowds.kind(spec), 0, 0
     with crowds.PLACES.taken(pcloud_id):
         while tries < CONF.pcloud.allocation_attempts:
             crowd, is_first = crowds.join(kind, request.servers(spec))
@@ -183,7 +183,8 @@ def _chosen_with_room(
                 try:
                     return _choice(choose, spec.obj_clone())
                 except nova_exception.NoValidHost:
-                    if decision is crowds.Decision.HAD_ROOM:
+                    futile += decision is crowds.Decision.HAD_ROOM
+                    if futile > 1:
                         raise
     raise exception.GrowthBusy(pcloud=pcloud_id)
 

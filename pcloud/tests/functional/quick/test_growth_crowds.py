@@ -26,21 +26,23 @@ class CrowdTest(test_growing_pcloud.GrowTestCase):
 
         The turn ends with the context, once all launches are one crowd.
         """
-        turn = growth_turns.held(
-            self.context, pclouds.head(self.context, self.pcloud))
         with futures.ThreadPoolExecutor(count) as threads:
-            with turn:
+            with self.turn_of_another():
                 asked = list(threads.map(lambda _: self.launch(
                     min_count=servers, **launch), range(count)))
                 self.assertEqual({202}, {each.status_code for each in asked})
-
-                def together():
-                    self.assertEqual([count * servers], [
-                        crowd.servers
-                        for crowd in crowds._GATHERING.values()])
-
-                self.wait_until(together)
+                self.wait_until(lambda: self.assertEqual(
+                    [count * servers], self.gathering()))
                 yield
+
+    def turn_of_another(self):
+        """Have the turn as another process would."""
+        return growth_turns.held(
+            self.context, pclouds.head(self.context, self.pcloud))
+
+    def gathering(self):
+        """Return how many servers each crowd asks for that waits."""
+        return sorted(crowd.servers for crowd in [*crowds._GATHERING.values()])
 
     def settled(self):
         """Return the states of all servers, once none is being built."""
@@ -114,15 +116,32 @@ class CrowdTest(test_growing_pcloud.GrowTestCase):
     def test_different_requests_are_no_crowd(self):
         self.make_flavor('other', memory_mb=2048)
         self.grow(most=3)
-        kinds, kind = [], crowds.kind
+        with self.turn_of_another():
+            for request in ({}, {'flavorRef': 'other'}, {'min_count': 2}):
+                self.launch(**request)
+            self.wait_until(lambda: self.assertEqual(
+                [1, 1, 2], self.gathering()))
+        self.assertEqual(['ACTIVE'] * 4, self.settled())
+        self.assertEqual({}, crowds._GATHERING)
+        self.assert_nothing_is_left()
 
-        def seen(spec):
-            kinds.append(kind(spec))
-            return kinds[-1]
+    def test_capacity_that_another_launch_takes(self):
+        """A launch without a turn takes what a crowd has counted."""
+        self.grow(most=2)
+        full = [self.launch().json()['server'] for _ in range(3)]
+        self.settled()
+        decide, late = crowds.Crowd.decide, []
 
-        with mock.patch.object(crowds, 'kind', seen):
-            self.launch()
-            self.launch(flavorRef='other')
-            self.launch(min_count=2)
+        def take(crowd, decision):
+            if not late:
+                self.assertEqual(crowds.Decision.HAD_ROOM, decision)
+                late.append(self.launch().json()['server'])
+                self.wait_until_active(late[0])
+            decide(crowd, decision)
+
+        with mock.patch.object(crowds.Crowd, 'decide', take):
+            with self.gathered(1):
+                self._delete_server(full[0])
             self.assertEqual(['ACTIVE'] * 4, self.settled())
-        self.assertEqual(len(kinds), len(set(kinds)))
+        self.assertEqual(2, len(self.members()))
+        self.assert_nothing_is_left()
