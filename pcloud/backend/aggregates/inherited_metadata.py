@@ -4,6 +4,7 @@
 
 from collections.abc import Collection
 from collections.abc import Mapping
+import re
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -23,6 +24,8 @@ _IS_ZONE = _ZONE.key == 'availability_zone'
 
 # The parameter of a statement that is made once.
 _HOST = 'host'
+# What the second and further aggregates of an attribute's value are told by.
+_NUMBER = re.compile(r' \([1-9][0-9]*\)')
 
 
 def attributes(
@@ -168,8 +171,33 @@ def attribute_aggregates(
 def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
     """Whether name and metadata of an aggregate agree on an attribute."""
     pairs = names.attributes(metadata)
-    return (names.is_attribute(metadata) and len(pairs) == 1 and
-            name == names.ATTRIBUTE_PREFIX + '='.join(*pairs.items()))
+    if not names.is_attribute(metadata) or len(pairs) != 1:
+        return False
+    first = names.ATTRIBUTE_PREFIX + '='.join(*pairs.items())
+    return name.startswith(first) and (
+        name == first or bool(_NUMBER.fullmatch(name, len(first))))
+
+
+def part_name(name: str, value: str, number: int) -> str:
+    """Return the name of one of the aggregates of an attribute's value.
+
+    :param number: 1 for the aggregate that most values have alone
+    :raises: `exception.InvalidValue`, `exception.NameTooLong`
+    """
+    return names.attribute(
+        name, value if number == 1 else f'{value} ({number})')
+
+
+def first_name(aggregate: rows.Aggregate) -> str:
+    """Return the name that a value's first aggregate has.
+
+    The name of an aggregate whose name and metadata do not agree stands for
+    itself.
+    """
+    if not is_whole_attribute(aggregate.name, aggregate.metadata):
+        return aggregate.name
+    return names.ATTRIBUTE_PREFIX + '='.join(
+        *names.attributes(aggregate.metadata).items())
 
 
 def saying_attributes(

@@ -17,7 +17,6 @@ import typing
 
 from nova import context as nova_context
 from oslo_utils import timeutils
-from oslo_utils import uuidutils
 
 from pcloud.backend.aggregates import inherited_metadata
 from pcloud.backend.aggregates import rows
@@ -28,6 +27,7 @@ from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
 from pcloud import exception
 from pcloud import names
+from pcloud.objects.placing import attribute_aggregates
 from pcloud.objects import reconcile
 from pcloud.rules.placing import attributes as attribute_rules
 from pcloud.rules.placing import constraints
@@ -35,7 +35,7 @@ from pcloud.rules.placing import constraints
 
 @dataclasses.dataclass(frozen=True)
 class Attribute:
-    """An attribute's value with the hosts of Pcloud's aggregate for the value.
+    """An attribute's value with the hosts that have the value through Pcloud.
 
     :ivar hosts: service hosts, by name
     """
@@ -51,15 +51,20 @@ def index(context: nova_context.RequestContext) -> list[Attribute]:
     Two queries. Values that hosts inherit from other aggregates are left
     out.
     """
-    aggregates = inherited_metadata.attribute_aggregates(context)
-    return sorted((_attribute(aggregate) for aggregate in aggregates
-                   if aggregate.hosts),
-                  key=lambda attribute: (attribute.name, attribute.value))
+    by_value = collections.defaultdict(list)
+    for aggregate in inherited_metadata.attribute_aggregates(context):
+        if aggregate.hosts:
+            pair, = names.attributes(aggregate.metadata).items()
+            by_value[pair].append(aggregate)
+    return [_attribute(*pair, aggregates)
+            for pair, aggregates in sorted(by_value.items())]
 
 
-def _attribute(aggregate: rows.Aggregate) -> Attribute:
-    (name, value), = names.attributes(aggregate.metadata).items()
-    return Attribute(name, value, tuple(sorted(aggregate.hosts)))
+def _attribute(
+    name: str, value: str, aggregates: Iterable[rows.Aggregate],
+) -> Attribute:
+    return Attribute(name, value, tuple(sorted(frozenset().union(
+        *(aggregate.hosts for aggregate in aggregates)))))
 
 
 def statements(
@@ -166,28 +171,27 @@ def put(
         audit finds broken; `exception.Unavailable`, and as `change.run`
     """
     attribute_rules.read(name, value)
-    wanted = names.attribute(name, value)
+    names.attribute(name, value)
     if not constraints.is_attribute(name.casefold()):
         raise exception.InvalidValue(
             'Host attribute name', name,
             'another name: as a machine constraint the name means something '
             'else')
     _check_hosts(context, hosts)
-    uuid = uuidutils.generate_uuid()
 
     def work(written: writes.Rows) -> tuple[Attribute, _Affected]:
         there = inherited_metadata.saying_attributes(context)
         _check_spelling(name, there)
         if name == attribute_rules.PLATFORM:
             _check_kind(there, value, hosts)
-        aggregate = _find_or_create(written, uuid, name, value, there)
-        for host in sorted(set(hosts) - aggregate.hosts):
-            written.join(aggregate.id, host)
-        affected = _leave(
-            written, _of_attribute(there, name), hosts, but=wanted)
-        affected.changed.add(aggregate.uuid)
-        now = frozenset(hosts) | aggregate.hosts
-        return Attribute(name, value, tuple(sorted(now))), affected
+        filled = attribute_aggregates.fill(written, name, value, hosts, there)
+        affected = _leave(written, (
+            aggregate for aggregate in _of_attribute(there, name)
+            if names.attributes(aggregate.metadata)[name] != value), hosts)
+        affected.changed.update(
+            aggregate.uuid for aggregate in filled
+            if not aggregate.hosts.isdisjoint(hosts))
+        return _attribute(name, value, filled), affected
 
     attribute, affected = change.run(
         context, [journal.attribute_anchor(name)], work)
@@ -270,61 +274,6 @@ def _check_kind(
                 'hosts, or dotted versions for all.')
 
 
-def _find_or_create(
-    written: writes.Rows, uuid: str, name: str, value: str,
-    there: list[rows.Aggregate],
-) -> rows.Aggregate:
-    """Return the aggregate of a value, created by the change if need be.
-
-    :param uuid: the uuid for a new aggregate
-    """
-    wanted = names.attribute(name, value)
-    aggregate = next(
-        (candidate for candidate in there if candidate.name == wanted), None)
-    if aggregate is None:
-        _check_twins(written, wanted, there)
-        metadata = {names.TYPE: names.TYPE_ATTRIBUTE,
-                    names.attribute_key(name): value}
-        try:
-            made = written.create(uuid, wanted, metadata)
-        except exception.AggregateNameTaken:
-            # The database takes another name for the same, by an accent
-            # perhaps.
-            other = written.find(wanted)
-            raise _twin(wanted, other.name if other else wanted)
-        return rows.Aggregate(made, uuid, wanted, frozenset(), metadata)
-    if not inherited_metadata.is_whole_attribute(
-            aggregate.name, aggregate.metadata):
-        raise exception.Conflict(
-            f"Name and metadata of aggregate '{aggregate.name}' do not agree "
-            'on the attribute; mend or delete it first.')
-    return aggregate
-
-
-def _check_twins(
-    written: writes.Rows, wanted: str, there: list[rows.Aggregate],
-) -> None:
-    """Refuse a value that differs from another value in letter case only.
-
-    Every database is treated alike. An aggregate without hosts is a leftover,
-    and is deleted.
-
-    :raises: `exception.Conflict`
-    """
-    for other in there:
-        if other.name.casefold() == wanted.casefold() and (
-                other.hosts or not written.delete(other.id)):
-            raise _twin(wanted, other.name)
-
-
-def _twin(wanted: str, other: str) -> exception.Conflict:
-    return exception.Conflict(
-        'The database cannot tell host attribute '
-        f"'{wanted.removeprefix(names.ATTRIBUTE_PREFIX)}' from "
-        f"'{other.removeprefix(names.ATTRIBUTE_PREFIX)}', which exists "
-        'already; use that one, or unset it first.')
-
-
 def _of_attribute(
     there: list[rows.Aggregate], name: str,
 ) -> list[rows.Aggregate]:
@@ -337,19 +286,16 @@ def _of_attribute(
 
 def _leave(
     written: writes.Rows, aggregates: Iterable[rows.Aggregate],
-    hosts: Collection[str] | None, but: str | None = None,
+    hosts: Collection[str] | None,
 ) -> _Affected:
     """Take hosts out of the aggregates of an attribute's values.
 
     :param hosts: None for all hosts
-    :param but: the name of an aggregate that keeps the hosts
     """
     affected = _Affected(set(), [])
     for aggregate in aggregates:
         leaving = (aggregate.hosts if hosts is None else
                    aggregate.hosts & frozenset(hosts))
-        if aggregate.name == but:
-            continue
         if leaving:
             written.leave(aggregate.id, leaving)
         # An aggregate that was empty before is a leftover.

@@ -135,7 +135,8 @@ ROOMS = {
         '', '',
         'machine_constraints right_values tenant_caps usable_pclouds',
         'scoped_policies sticky_keys',
-        'affinity_keys host_attributes'),
+        'affinity_keys host_attributes',
+        'attribute_aggregates'),
     # A wing has the handlers of its own calls.
     'audit': _room(
         f'{_COMMON} text api.call api.policies api.route backend moving '

@@ -6,13 +6,17 @@ import datetime
 import threading
 from unittest import mock
 
+import fixtures
+from nova.db.api import models
 from nova import objects
 from oslo_utils import timeutils
 
 from pcloud.audit import all_checks
 from pcloud.audit import attribute_checks
 from pcloud.backend.aggregates import rows
+from pcloud.backend.calls import announce
 from pcloud.backend.changes import writes
+from pcloud.objects.placing import attribute_aggregates
 from pcloud.objects.placing import host_attributes
 from pcloud.tests.support import shared_cloud
 
@@ -158,6 +162,68 @@ class ApiTest(AttributesTestCase):
             'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r3'})
         self.assertIn('Pcloud:attribute:rack=r2', self.refused(
             409, 'rack', 'r2', 'node-1'))
+
+    def test_a_value_that_many_hosts_have(self):
+        """A scheduler walks through all hosts of an aggregate it is told of.
+
+        A value of many hosts is in several aggregates; people see one value.
+        """
+        self.useFixture(fixtures.MockPatchObject(
+            attribute_aggregates, 'MOST_HOSTS', 2))
+        name = 'Pcloud:attribute:rack=r1'
+        self.put('rack', 'r1', 'node-1')
+        self.assertEqual(
+            ['node-1', 'node-2', 'node-3', 'node-4'],
+            self.put('rack', 'r1', 'node-4', 'node-3', 'node-2'))
+        self.assertEqual(
+            {name: ['node-1', 'node-2'], f'{name} (2)': ['node-3', 'node-4']},
+            self.parts())
+        with mock.patch.object(announce, 'changed') as told:
+            self.put('rack', 'r2', 'node-4')
+        (_, uuids), _ = told.call_args
+        self.assertEqual({self.aggregate(f'{name} (2)').uuid, self.aggregate(
+            'Pcloud:attribute:rack=r2').uuid}, set(uuids))
+        self.assertEqual([('rack', 'r1', ['node-1', 'node-2', 'node-3']),
+                          ('rack', 'r2', ['node-4'])], self.listed())
+        self.assertEqual([], [*attribute_checks.check(self.context)])
+        # What has left makes place for others, and an aggregate that is gone
+        # comes back.
+        self.admin.call_json('DELETE', f'{PATH}/rack?host=node-1&host=node-2')
+        self.put('rack', 'r1', 'node-4')
+        self.assertEqual(
+            {f'{name} (2)': ['node-3', 'node-4']}, self.parts())
+        self.assertIn("'rack=r1'", self.refused(409, 'rack', 'R1', 'node-1'))
+        self.put('rack', 'r1', 'node-1')
+        self.assertEqual(['node-1'], self.parts()[name])
+        self.admin.call_json('DELETE', f'{PATH}/rack')
+        self.assertEqual({}, self.parts())
+
+    def test_values_that_are_named_like_parts(self):
+        self.useFixture(fixtures.MockPatchObject(
+            attribute_aggregates, 'MOST_HOSTS', 1))
+        self.put('rack', 'r1 (2)', 'node-1')
+        self.put('rack', 'r1', 'node-2', 'node-3')
+        self.put('rack', 'r1 (3)', 'node-4')
+        name = 'Pcloud:attribute:rack=r1'
+        self.assertEqual(
+            {name: ['node-2'], f'{name} (2)': ['node-1'],
+             f'{name} (3)': ['node-3'], f'{name} (3) (2)': ['node-4']},
+            self.parts())
+        self.assertEqual(
+            [('rack', 'r1', ['node-2', 'node-3']),
+             ('rack', 'r1 (2)', ['node-1']), ('rack', 'r1 (3)', ['node-4'])],
+            self.listed())
+        self.assertEqual([], [*attribute_checks.check(self.context)])
+        self.make_aggregate(f'{name} (x)', **{
+            'pcloud:type': 'host_attribute', 'pcloud:attr:rack': 'r1'})
+        self.assertEqual(['incomplete-aggregate'], [
+            each.kind for each in attribute_checks.check(self.context)])
+
+    def parts(self):
+        """Return the hosts of the aggregates of racks."""
+        return {each.name: sorted(each.hosts)
+                for each in rows.read(self.context, models.Aggregate.name.like(
+                    'Pcloud:attribute:rack=%'))}
 
     def test_nobody_else(self):
         for method, path, body in (
