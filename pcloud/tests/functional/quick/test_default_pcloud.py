@@ -2,13 +2,9 @@
 
 """Servers that name no Pcloud and go to one all the same, in real Nova."""
 
-import itertools
-import pathlib
-import textwrap
 from unittest import mock
 
 from nova import objects
-import yaml
 
 from pcloud.api.nova_calls import servers
 from pcloud.audit import all_checks
@@ -17,8 +13,6 @@ from pcloud.tests.support import counting
 from pcloud.tests.support import shared_cloud
 
 POLICIES = '/os-pcloud-policies'
-GUIDE = (pathlib.Path(__file__).parents[4] / 'doc' / 'source' / 'user' /
-         'orchestrators.rst')
 GONE = 'ffffffff-0000-4000-8000-000000000000'
 
 
@@ -371,41 +365,3 @@ class LaunchTest(DefaultTestCase):
             for _ in range(3):
                 self.boot(self.alice)
         return min(found)
-
-
-class TemplateTest(DefaultTestCase):
-    """The template of the guide, by the calls that Heat makes for it."""
-
-    def test_the_template_of_the_guide(self):
-        self.set_default(user=self.alice)
-        # Heat asks for the first version of what a template needs.
-        self.alice.microversion = '2.1'
-        resources = self._template()['resources']
-        made = {}
-        for name, resource in resources.items():
-            make = {'OS::Nova::ServerGroup': self._group,
-                    'OS::Nova::Server': self._server}[resource['type']]
-            made[name] = make(name, resource['properties'], made)
-        hosts = [self.host_of(self.ended(server)) for server
-                 in made.values() if isinstance(server, dict)]
-        self.assertEqual(sorted(self.inside), sorted(hosts))
-
-    def _template(self):
-        text = GUIDE.read_text()
-        block = text.partition('.. code-block:: yaml\n')[2]
-        lines = itertools.takewhile(
-            lambda line: not line or line.startswith('   '),
-            block.splitlines())
-        return yaml.safe_load(textwrap.dedent('\n'.join(lines)))
-
-    def _group(self, name, properties, made):
-        return self.alice.call_json('POST', '/os-server-groups', {
-            'server_group': dict(properties)})['server_group']['id']
-
-    def _server(self, name, properties, made):
-        hints = {key: made[value['get_resource']] for key, value
-                 in properties['scheduler_hints'].items()}
-        server = self._build_server(flavor_id='1') | {'name': name}
-        server.pop('networks', None)
-        return self.alice.call_json('POST', '/servers', {
-            'server': server, 'os:scheduler_hints': hints})['server']
