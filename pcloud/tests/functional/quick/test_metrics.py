@@ -428,7 +428,9 @@ class NamesTest(CountersTestCase):
                 for target in panel['targets']]
         used += [variable['definition'] for variable
                  in dashboard['templating']['list'][1:]]
-        alerts = re.findall('^ +expr: (.*)$', self.page, re.MULTILINE)
+        alerts = re.findall(
+            '^ +expr: (.*)$',
+            (self.ROOT / 'etc/pcloud/alerts.yml').read_text(), re.MULTILINE)
         self.assertGreater(len(used), 15)
         self.assertGreater(len(alerts), 8)
         for expression in used + alerts:
