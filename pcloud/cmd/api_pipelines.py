@@ -27,6 +27,8 @@ _COMPOSITES = ('paste.composite_factory', 'paste.composit_factory')
 # Packages whose filters hand on the request that they get.
 _TRANSPARENT = frozenset({
     'keystonemiddleware', 'nova', 'osprofiler', 'oslo_middleware'})
+# What writes an audit trail of the calls that come through.
+_AUDIT = 'keystonemiddleware.audit:'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +95,13 @@ class Pipeline:
                 for part in self._behind(lambda part: part.is_pcloud)
                 if not part.is_pcloud and
                 part.origin.partition('.')[0] not in _TRANSPARENT]
+
+    @property
+    def late_audits(self) -> list[str]:
+        """The audit filters to which Pcloud's own calls do not come."""
+        return [part.origin
+                for part in self._behind(lambda part: part.is_pcloud)
+                if part.origin.startswith(_AUDIT)]
 
     def _behind(
         self, is_mark: Callable[[_Part], bool],

@@ -282,6 +282,14 @@ def _judged(path: str) -> upgradecheck.Result:
             f'{path} has filters behind Pcloud\'s: {"; ".join(unseen)}. What '
             'they change in a request, Pcloud does not check; put Pcloud\'s '
             'filter right before the application.')
+    late = [f'{", ".join(each.late_audits)} in {each.section}'
+            for each in pipelines if each.late_audits]
+    if late:
+        return _result(
+            upgradecheck.Code.WARNING,
+            f'{path} has an audit filter behind Pcloud\'s: '
+            f'{"; ".join(late)}. The audit trail has no event of the calls '
+            'that Pcloud answers; put the audit filter before Pcloud\'s.')
     return _result(upgradecheck.Code.SUCCESS)
 
 
