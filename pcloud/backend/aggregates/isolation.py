@@ -142,11 +142,9 @@ def _select_closed_among() -> sa.Select:
     that is gone is closed.
     """
     member = models.AggregateHost
-    closed = _with_type(
-        sa.select(_is_closed(sa.func.coalesce(_TYPE.value, '').in_(
-            _CLOSED_TYPES))).select_from(models.Aggregate)
-    ).where(models.Aggregate.id == member.aggregate_id
-            ).correlate(member).scalar_subquery()
+    closed = sa.select(_is_closed_by_row()).where(
+        models.Aggregate.id == member.aggregate_id,
+    ).correlate(member).scalar_subquery()
     return sa.select(member.host).where(
         member.host.in_(sa.bindparam(
             _HOSTS, expanding=True, literal_execute=True)),
@@ -186,33 +184,48 @@ def is_in_pcloud(host: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
 def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
     """Return the service hosts of all pools and Pclouds.
 
-    The queries of `_members`, and one query. A host that has left the host's
-    pool counts as long as something is due for the host.
+    Two queries. A host that has left the host's pool counts as long as
+    something is due for the host.
     """
     with api_db.context_manager.reader.using(context) as session:
-        members = _members(session)
+        members = _hosts(session, _MEMBERS, _JOINED_MEMBERS, {})
         due_hosts = journal.dues(context).keys() - members
     return members | due_hosts if due_hosts else members
 
 
-def _members(session: orm.Session) -> frozenset[str]:
-    """Return the service hosts of all closed aggregates.
-
-    One query. The database joins the names into one string: a driver in Python
-    takes longer for each row than for the whole string. Where the database
-    has cut the string short, or a name is not of ASCII, another query reads
-    row after row.
-    """
-    host = models.AggregateHost.host
-    statement = sa.select(host).where(
+def _select_members() -> sa.Select:
+    """Select the service hosts of all closed aggregates."""
+    return sa.select(models.AggregateHost.host).where(
         models.AggregateHost.aggregate_id.not_in(_open_ids()))
+
+
+def _joined(statement: sa.Select) -> sa.Select:
+    """Return a statement that joins selected names of hosts into one string.
+
+    A driver in Python takes longer for each row than for the whole string.
+    """
+    host, = statement.selected_columns
     # MySQL cuts strings short at 1 KiB unless told otherwise, MariaDB at 1 MiB
     # (and takes the hint for a comment).
-    text, count, length = session.execute(statement.with_only_columns(
+    return statement.with_only_columns(
         sa.func.aggregate_strings(host, '\n'), sa.func.count(host),
         sa.func.sum(sa.func.length(host)),
     ).prefix_with('/*+ SET_VAR(group_concat_max_len = 1073741824) */',
-                  dialect='mysql')).one()
+                  dialect='mysql')
+
+
+def _hosts(
+    connection: orm.Session | sa.Connection, statement: sa.Select,
+    joined: sa.Select, parameters: Mapping[str, list[str]],
+) -> frozenset[str]:
+    """Return the service hosts that a statement selects.
+
+    One query. Where the database has cut the string short, or a name is not of
+    ASCII, another query reads row after row.
+
+    :param joined: the statement as `_joined`
+    """
+    text, count, length = connection.execute(joined, parameters).one()
     if not count:
         return frozenset()
     found = text.split('\n')
@@ -220,7 +233,7 @@ def _members(session: orm.Session) -> frozenset[str]:
     if text.isascii() and (len(found), len(text)) == (
             count, int(length) + count - 1):
         return frozenset(found)
-    return frozenset(session.scalars(statement))
+    return frozenset(connection.scalars(statement, parameters))
 
 
 def closed_among(
@@ -235,8 +248,8 @@ def closed_among(
     if len(hosts) > _MOST_NAMED:
         return closed_hosts(context).intersection(hosts)
     with rows.connected() as connection:
-        members = connection.scalars(
-            _CLOSED_AMONG, {_HOSTS: list(hosts)}).all()
+        members = _hosts(connection, _CLOSED_AMONG, _JOINED_AMONG,
+                         {_HOSTS: list(hosts)})
         due_hosts = journal.due_hosts(connection)
     # Databases that compare without case find other hosts too.
     return frozenset(hosts).intersection({*members, *due_hosts})
@@ -388,4 +401,5 @@ _PCLOUDS_OF_HOSTS = _with_type(
           models.Aggregate.id == models.AggregateHost.aggregate_id)
 ).where(_MEMBER.aggregate_id == sa.bindparam(_AGGREGATE),
         _is_pcloud_with_type()).group_by(_MEMBER.host)
-_CLOSED_AMONG = _select_closed_among()
+_CLOSED_AMONG, _MEMBERS = _select_closed_among(), _select_members()
+_JOINED_AMONG, _JOINED_MEMBERS = _joined(_CLOSED_AMONG), _joined(_MEMBERS)
