@@ -110,11 +110,14 @@ class HypervisorTest(unittest.TestCase):
         compute = self.owner.cloud.compute
 
         def gone() -> bool:
-            left = list(compute.servers(details=False))
+            left = list(compute.servers())
             for each in left:
+                if each.task_state == 'deleting':
+                    continue
                 # The server may go meanwhile.
                 with contextlib.suppress(sdk_exceptions.NotFoundException):
-                    compute.unlock_server(each)
+                    if each.is_locked:
+                        compute.unlock_server(each)
                     compute.delete_server(each)
             return not left
 
