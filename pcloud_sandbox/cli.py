@@ -15,10 +15,14 @@ from pcloud_sandbox.configuration import layout
 from pcloud_sandbox.configuration import parts
 from pcloud_sandbox.configuration import settings
 from pcloud_sandbox import errors
+from pcloud_sandbox.hypervisors import machine
 from pcloud_sandbox.running import interrupts
 
 NOT_RUNNING = 3
 TAIL_LINES = 25
+# The servers of Nova's processes on this machine, as Debian installs them.
+DATABASE = 'mysql+pymysql://root@127.0.0.1'
+MESSAGING = 'rabbit://guest:guest@127.0.0.1:5672'
 
 
 def positive(text: str) -> int:
@@ -48,9 +52,16 @@ def common_options(default: str | None) -> argparse.ArgumentParser:
 def start_options() -> argparse.ArgumentParser:
     """Return the options of the verbs that start a sandbox."""
     options = argparse.ArgumentParser(add_help=False)
-    options.add_argument(
+    hosts = options.add_mutually_exclusive_group()
+    hosts.add_argument(
         '--hosts', metavar='N', type=positive, default=6,
         help='how many compute hosts (default: 6)')
+    hosts.add_argument(
+        '--hypervisors', metavar='N', type=positive,
+        help='so many compute hosts that run servers: each with a libvirtd '
+             'and a QEMU under software emulation, in namespaces of its own. '
+             'Needs root and the extra [hypervisors]; --database and '
+             '--messaging are those of this machine where they are not given')
     options.add_argument(
         '--port-base', metavar='P', type=int,
         help='listen on P (Keystone), P+1 (Placement), P+2 (Glance), P+3 '
@@ -173,31 +184,40 @@ def do_up(args: argparse.Namespace, where: layout.Layout) -> int:
     """Start a sandbox."""
     from pcloud_sandbox import launcher
 
-    chosen = wanted(args)
+    chosen = wanted(args, where)
     launcher.up(where, chosen, args.port_base, attached=False,
                 timeout=args.timeout, report=report)
+    network = ('Servers run without a network ("--nic none").'
+               if chosen.hypervisors else
+               'Servers get an address in the network "shared".')
     print(f'The sandbox in {where.directory} is up. Be one of '
           f'{", ".join(settings.USERS)}:\n'
           f'    eval "$({own_command(args)} env alice)"\n'
-          'Servers get an address in the network "shared". There are no '
-          'volumes.')
+          f'{network} There are no volumes.')
     if chosen.dashboard:
         print(f'Horizon: {chosen.url("horizon")}/ - log in as one of them, '
               f'with the password {chosen.password}')
     return 0
 
 
-def wanted(args: argparse.Namespace) -> settings.Settings:
+def wanted(args: argparse.Namespace,
+           where: layout.Layout) -> settings.Settings:
     """Return the settings of a new sandbox, from the options.
 
     :raises NotInstalled: the options need a package that is missing
+    :raises SandboxError: the machine cannot run hypervisors
     """
     if args.dashboard:
         parts.check_dashboard_installed()
+    database, messaging = args.database, args.messaging
+    if args.hypervisors is not None:
+        machine.check(where)
+        database = database or DATABASE
+        messaging = messaging or MESSAGING
     return settings.Settings(
-        hosts=args.hosts, ports={}, debug=args.debug,
-        database=args.database, messaging=args.messaging,
-        cells=args.cells, dashboard=args.dashboard)
+        hosts=args.hypervisors or args.hosts, ports={}, debug=args.debug,
+        database=database, messaging=messaging, cells=args.cells,
+        hypervisors=args.hypervisors is not None, dashboard=args.dashboard)
 
 
 def own_command(args: argparse.Namespace) -> str:
@@ -295,7 +315,7 @@ def do_run(args: argparse.Namespace, where: layout.Layout) -> int:
     if state is not None:
         return command.run(args.command, state.settings, args.user)
     environment.check_user(args.user)
-    chosen = wanted(args)
+    chosen = wanted(args, where)
     with interrupts.held():
         with interrupts.delivered():
             launcher.up(where, chosen, args.port_base, attached=True,

@@ -26,6 +26,7 @@ from pcloud_sandbox.configuration import parts
 from pcloud_sandbox.configuration import ports
 from pcloud_sandbox.configuration import settings
 from pcloud_sandbox import errors
+from pcloud_sandbox.hypervisors import host_files
 from pcloud_sandbox import rest
 from pcloud_sandbox.running import interrupts
 from pcloud_sandbox.running import lock
@@ -162,6 +163,8 @@ def prepare(where: layout.Layout, chosen: settings.Settings) -> None:
     :raises SandboxError: a server refuses, or does not answer
     """
     config.write_all(where, chosen)
+    if chosen.hypervisors:
+        host_files.write_all(where, chosen)
     settings.save(where, settings.State(settings=chosen))
     databases.create(where, chosen)
     messaging.create(chosen)

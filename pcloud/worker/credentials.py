@@ -1,31 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The credentials of a worker in the projects of tenants.
+"""The credentials of a worker, which acts as the user of [service_user].
 
-A worker acts as the user of [service_user], with a token for the project. What
-the user has no role for in the project is refused, as to any user, and what
-only administrators may is refused too.
+In the project of a tenant a worker has a token for the project. What the user
+has no role for in the project is refused, as to any user, and what only
+administrators may is refused too. Servers of all projects are moved with a
+token for the user's own project.
 
-Rule: reference-worker-credentials
+Rule: reference-worker-credentials, reference-worker-moves
 """
 
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+import functools
 import typing
 
 from keystoneauth1 import access
 from keystoneauth1 import exceptions as ks_exc
 from keystoneauth1 import loading as ks_loading
 from keystoneauth1 import plugin
+from keystoneauth1 import session
 from nova import context as nova_context
 from nova import policy
 from oslo_config import cfg
+from oslo_log import log as logging
 
 from pcloud.backend import complaints
 from pcloud import exception
 
 CONF = cfg.CONF
+LOG = logging.getLogger(__name__)
 
 _SECTION = 'service_user'
 # A token is for a single scope; the section names the user's own project.
@@ -65,6 +70,54 @@ def context(project: str) -> nova_context.RequestContext:
     return result
 
 
+def administrator() -> nova_context.RequestContext:
+    """Return the context in which a worker moves servers.
+
+    The context has the token of the worker's user in the user's own project:
+    a hypervisor fetches the image or the kernel of a server that arrives with
+    the token of whoever moves the server. Without a token of an administrator
+    the context has none, and such servers do not arrive.
+
+    Rule: reference-worker-moves
+    """
+    token = _own_token()
+    if token is None:
+        return nova_context.get_admin_context()
+    # As `get_admin_context` has it, but for the token.
+    return nova_context.RequestContext(
+        is_admin=True, overwrite=False, auth_token=token.auth_token,
+        service_catalog=list(_catalog(token.service_catalog.catalog)))
+
+
+def _own_token() -> access.AccessInfo | None:
+    """Return a token that sees the images of all projects, or None."""
+    try:
+        auth, connection = _own_login()
+        token = None if auth is None else auth.get_access(connection)
+    except ks_exc.ClientException as error:
+        LOG.warning('The worker gets no token for the user of [service_user] '
+                    'in nova.conf: %s', error)
+        return None
+    if token is None or not policy.check_is_admin(
+            _context(token, token.role_names or ())):
+        complaints.once(
+            '[service_user] in nova.conf names no administrator of Nova. '
+            'Servers that a worker moves to a host without their image or '
+            'kernel do not arrive.')
+        return None
+    return token
+
+
+@functools.cache
+def _own_login() -> tuple[plugin.BaseAuthPlugin | None, session.Session]:
+    """Return the login of the worker's user, which keeps a token while valid.
+
+    :raises: keystoneauth's `AuthPluginException` when the section is wrong
+    """
+    return (ks_loading.load_auth_from_conf_options(CONF, _SECTION),
+            ks_loading.load_session_from_conf_options(CONF, _SECTION))
+
+
 def _is_of_admins(token: access.AccessInfo, role: str) -> bool:
     """Whether a role makes an administrator; letter case does not count."""
     return role.lower() == _ADMIN or policy.check_is_admin(
@@ -93,9 +146,9 @@ def _token(project: str) -> access.AccessInfo:
         raise exception.WorkerWithoutToken(
             'Scaled services do not follow: a worker cannot log in to the '
             'projects, as [service_user] in nova.conf has no auth_type.')
-    session = ks_loading.load_session_from_conf_options(CONF, _SECTION)
     try:
-        return auth.get_access(session)
+        return auth.get_access(
+            ks_loading.load_session_from_conf_options(CONF, _SECTION))
     except (ks_exc.Unauthorized, ks_exc.Forbidden, ks_exc.NotFound) as error:
         raise exception.WorkerWithoutToken(
             f'Scaled services do not follow in project {project}: the user '

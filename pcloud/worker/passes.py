@@ -29,6 +29,7 @@ from pcloud.objects import looks
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.usage import existing_hosts
+from pcloud.worker import credentials
 from pcloud.worker import scaled_services
 
 LOG = logging.getLogger(__name__)
@@ -120,7 +121,7 @@ def _step_pclouds(
 
 def _work_for(pcloud_ids: Iterable[str]) -> None:
     """Do what is due for the hosts of some Pclouds, one after the other."""
-    context = nova_context.get_admin_context()
+    context = credentials.administrator()
     for pcloud_id in pcloud_ids:
         try:
             steps.step(context, pclouds.head(context, pcloud_id))

@@ -24,11 +24,21 @@ def default_directory() -> pathlib.Path:
     chosen = os.environ.get('PCLOUD_SANDBOX_DIR')
     if chosen:
         return pathlib.Path(chosen)
+    return _cache() / 'pcloud-sandbox'
+
+
+def guest_cache() -> pathlib.Path:
+    """Return the folder that keeps the kernel of guests for all sandboxes."""
+    return _cache() / 'pcloud-sandbox-guest'
+
+
+def _cache() -> pathlib.Path:
+    """Return the user's cache folder."""
     cache = os.environ.get('XDG_CACHE_HOME', '')
     # The XDG base directory specification: a relative path is ignored.
     if not os.path.isabs(cache):
         cache = os.path.expanduser('~/.cache')
-    return pathlib.Path(cache, 'pcloud-sandbox')
+    return pathlib.Path(cache)
 
 
 class Layout:
@@ -49,6 +59,11 @@ class Layout:
         self.data = self.directory / 'data'
         self.logs = self.directory / 'logs'
         self.requests = self.data / 'requests'
+        self.instances = self.data / 'instances'
+        self.copiers = self.data / 'copiers'
+        self.guest = self.data / 'guest'
+        self.guest_kernel = self.guest / 'kernel'
+        self.guest_ramdisk = self.guest / 'ramdisk'
 
     def log(self, name: str) -> pathlib.Path:
         """Return the log file of a service or of a step of the start."""

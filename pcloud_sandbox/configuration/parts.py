@@ -92,12 +92,22 @@ def all_parts(where: layout.Layout,
         *nova,
         _web(where, chosen, 'glance'),
         _web(where, chosen, 'neutron'),
-        _own('catalog', 'catalog', [directory],
-             says='image, network, flavors and zones are there',
-             needs=('keystone', 'glance', 'neutron', nova[-1].name),
-             works=False),
+        *_catalog(where, chosen, nova[-1].name),
         *(_dashboard(where, chosen) if chosen.dashboard else ()),
     ]
+
+
+def _catalog(where: layout.Layout, chosen: settings.Settings,
+             last: str) -> list[Part]:
+    directory = str(where.directory)
+    needs = ('keystone', 'glance', 'neutron', last)
+    guest = [_own('guest-setup', 'guest_setup', [directory],
+                  says='the kernel of the guests is there')
+             ] if chosen.hypervisors else []
+    return [*guest, _own(
+        'catalog', 'catalog', [directory],
+        says='image, network, flavors and zones are there',
+        needs=(*needs, *(each.name for each in guest)), works=False)]
 
 
 def services(where: layout.Layout,
@@ -147,7 +157,8 @@ def _nova_processes(where: layout.Layout,
     first, second = settings.CONTROLLERS
     return [
         *(_conductor(where, cell) for cell in chosen.cell_numbers()),
-        *(_compute(where, host) for host in chosen.host_names()),
+        *(part for host in chosen.host_names()
+          for part in _host(where, chosen, host)),
         _nova(where, 'nova-scheduler-1', 'scheduler', first),
         _nova(where, 'nova-scheduler-2', 'scheduler', second),
         _worker(where, first),
@@ -167,10 +178,27 @@ def _hosts(chosen: settings.Settings) -> str:
     return f'{chosen.hosts} host' + ('s' if chosen.hosts > 1 else '')
 
 
-def _compute(where: layout.Layout, host: str) -> Part:
-    name = f'nova-compute-{host}'
-    return _own(name, 'nova_compute', [str(where.directory), host],
-                says=f'{name} has started', needs=NOVA_NEEDS, stays=True)
+def hypervisor(host: str) -> str:
+    """Return the name of the part that is a host with a hypervisor.
+
+    All processes of the host end with the process of this part.
+    """
+    return f'hypervisor-{host}'
+
+
+def _host(where: layout.Layout, chosen: settings.Settings,
+          host: str) -> list[Part]:
+    name, machine = f'nova-compute-{host}', hypervisor(host)
+    arguments = [str(where.directory), host]
+    if not chosen.hypervisors:
+        return [_own(name, 'nova_compute', arguments,
+                     says=f'{name} has started', needs=NOVA_NEEDS,
+                     stays=True)]
+    return [_own(machine, 'hypervisor', arguments,
+                 says=f'{machine} has started', stays=True),
+            _own(name, 'libvirt_compute', arguments,
+                 says=f'{name} has started', needs=(*NOVA_NEEDS, machine),
+                 stays=True)]
 
 
 def _nova(where: layout.Layout, name: str, command: str, host: str) -> Part:

@@ -32,7 +32,7 @@ def cell_controller(cell: int) -> str:
 class Settings:
     """A sandbox's settings, which do not change while the sandbox runs.
 
-    :ivar hosts: number of compute hosts, all fake
+    :ivar hosts: number of compute hosts
     :ivar ports: service name -> TCP port
     :ivar debug: whether the services log at DEBUG
     :ivar database: URL of the MariaDB server for the databases; None keeps
@@ -41,6 +41,9 @@ class Settings:
         talk; None makes all of Nova a single process
     :ivar cells: number of cells over which the compute hosts are spread;
         several cells need services of Nova in processes of their own
+    :ivar hypervisors: whether each compute host has a libvirtd and a QEMU
+        of its own, instead of a fake hypervisor; such hosts need services of
+        Nova in processes of their own
     :ivar dashboard: whether Horizon runs, with the panels of Pcloud
     :ivar key: distinguishes the sandboxes that share a server
     :ivar password: password of every user; drawn for each sandbox
@@ -52,6 +55,7 @@ class Settings:
     database: str | None = None
     messaging: str | None = None
     cells: int = 1
+    hypervisors: bool = False
     dashboard: bool = False
     key: str = dataclasses.field(
         default_factory=lambda: secrets.token_hex(4))

@@ -12,6 +12,7 @@ import time
 from pcloud_sandbox.configuration import layout
 from pcloud_sandbox.configuration import own_files
 from pcloud_sandbox.configuration import settings
+from pcloud_sandbox.hypervisors import guest
 from pcloud_sandbox import rest
 
 # name: (vcpus, MiB of memory, GiB of disk). A fake host has 10 vCPUs, which
@@ -25,6 +26,9 @@ FLAVORS = {
 }
 IMAGE = 'cirros'
 NETWORK = 'shared'
+# A host with a hypervisor has 6 vCPUs, and the machine's memory.
+GUEST_FLAVORS = {'m1.nano': (1, 96, 1), 'm1.micro': (1, 128, 1)}
+GUEST_IMAGE = 'counter'
 # Addresses for more servers than a sandbox can have.
 ADDRESSES = '10.0.0.0/16'
 # The fake hypervisor never reads the content.
@@ -33,11 +37,30 @@ IMAGE_CONTENT = b'A disk for servers that are not there.\n'
 
 def create_image(admin: rest.Client, glance: str) -> None:
     """Create a public image."""
+    _upload(admin, glance, IMAGE_CONTENT, name=IMAGE, disk_format='raw',
+            container_format='bare')
+
+
+def create_guest(admin: rest.Client, glance: str,
+                 where: layout.Layout) -> None:
+    """Create a public image of the guest that counts on its console."""
+    kernel, ramdisk = (
+        _upload(admin, glance, path.read_bytes(), name=f'{GUEST_IMAGE}-{kind}',
+                disk_format=kind, container_format=kind)
+        for kind, path in (('aki', where.guest_kernel),
+                           ('ari', where.guest_ramdisk)))
+    _upload(admin, glance, bytes(guest.DISK_SIZE), name=GUEST_IMAGE,
+            disk_format='raw', container_format='bare', kernel_id=kernel,
+            ramdisk_id=ramdisk, os_command_line=guest.COMMAND_LINE)
+
+
+def _upload(admin: rest.Client, glance: str, content: bytes,
+            **properties: str) -> str:
+    """Create a public image with content, and return the image's id."""
     image = admin.send('POST', glance + '/v2/images', {
-        'name': IMAGE, 'disk_format': 'raw', 'container_format': 'bare',
-        'visibility': 'public'})
-    admin.send('PUT', f'{glance}/v2/images/{image["id"]}/file',
-               IMAGE_CONTENT)
+        'visibility': 'public', **properties})
+    admin.send('PUT', f'{glance}/v2/images/{image["id"]}/file', content)
+    return image['id']
 
 
 def define_hints(admin: rest.Client, glance: str) -> None:
@@ -63,9 +86,13 @@ def create_network(admin: rest.Client, neutron: str) -> None:
         'ip_version': 4, 'cidr': ADDRESSES, 'enable_dhcp': False}})
 
 
-def create_flavors(admin: rest.Client, compute: str) -> None:
-    """Create public flavors, with ids from 1 as in Nova's old defaults."""
-    for number, (name, size) in enumerate(FLAVORS.items(), start=1):
+def create_flavors(admin: rest.Client, compute: str,
+                   flavors: dict[str, tuple[int, int, int]]) -> None:
+    """Create public flavors, with ids from 1 as in Nova's old defaults.
+
+    :param flavors: name to vCPUs, MiB of memory, GiB of disk
+    """
+    for number, (name, size) in enumerate(flavors.items(), start=1):
         vcpus, memory, disk = size
         admin.send('POST', compute + '/flavors', {'flavor': {
             'id': str(number), 'name': name, 'vcpus': vcpus,
@@ -113,10 +140,15 @@ def main() -> None:
     chosen = settings.read(where).settings
     compute = chosen.url('nova') + '/v2.1'
     admin = rest.Client(chosen, 'admin')
-    create_image(admin, chosen.url('glance'))
     define_hints(admin, chosen.url('glance'))
-    create_network(admin, chosen.url('neutron'))
-    create_flavors(admin, compute)
+    if chosen.hypervisors:
+        # The hosts have no bridge to a network.
+        create_guest(admin, chosen.url('glance'), where)
+        create_flavors(admin, compute, GUEST_FLAVORS)
+    else:
+        create_image(admin, chosen.url('glance'))
+        create_network(admin, chosen.url('neutron'))
+        create_flavors(admin, compute, FLAVORS)
     wait_for_hosts(admin, chosen)
     for zone, hosts in chosen.zone_hosts().items():
         create_zone(admin, compute, zone, hosts)

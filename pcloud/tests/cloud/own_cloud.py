@@ -23,14 +23,20 @@ HOSTS = 4
 _UP = 'the cloud is up'
 
 
-@functools.cache
 def start() -> layout.Layout:
+    """Start a cloud of fake hosts; see `start_with`."""
+    return start_with('--hosts', str(HOSTS))
+
+
+@functools.cache
+def start_with(*options: str) -> layout.Layout:
     """Start a cloud that ends with this process, and return its files.
 
     ``pcloud-sandbox run`` keeps a cloud as long as its command runs. The
     command reads from this process, so the command ends however this process
     ends.
 
+    :param options: the options that say which hosts the cloud has
     :raises: `AssertionError` with the messages of ``pcloud-sandbox``
     """
     folder = pathlib.Path(
@@ -38,7 +44,7 @@ def start() -> layout.Layout:
     with tempfile.TemporaryFile('w+') as told:
         process = subprocess.Popen(
             [*base.COMMAND, '--dir', str(folder), 'run',
-             '--hosts', str(HOSTS), '--database', DATABASE,
+             *options, '--database', DATABASE,
              '--messaging', MESSAGING, '--',
              'sh', '-c', f'echo {_UP}; exec cat'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told,

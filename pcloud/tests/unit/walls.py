@@ -362,7 +362,7 @@ ROOMS = {
         'sqlalchemy werkzeug',
         'cli demo',
         'launcher services',
-        'command stories running',
+        'command stories running hypervisors',
         'rest',
         'configuration',
         'errors narrator'),
@@ -374,6 +374,9 @@ ROOMS = {
         'devstack layout options ports',
         'own_files',
         'ini paste sqlite'),
+    'pcloud_sandbox/hypervisors': _room(
+        '', '',
+        'guest host_files machine'),
     'pcloud_sandbox/running': _room(
         '', '',
         'supervisor',
@@ -381,8 +384,9 @@ ROOMS = {
     'pcloud_sandbox/services': _room(
         '', '',
         'dashboard_setup nova_all nova_compute',
-        'catalog dashboard_files gunicorn_hooks identity keystone_setup '
-        'nova_hosts nova_setup port_binding',
+        'catalog dashboard_files guest_setup gunicorn_hooks hypervisor '
+        'identity keystone_setup libvirt_compute nova_hosts nova_setup '
+        'port_binding',
         'tables'),
     'pcloud_sandbox/stories': _room(
         '', '',

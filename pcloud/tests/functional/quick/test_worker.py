@@ -6,6 +6,9 @@ import datetime
 import threading
 from unittest import mock
 
+import fixtures
+from keystoneauth1 import access
+from keystoneauth1 import fixture as ks_fixture
 from nova.conductor import rpcapi as conductor_rpcapi
 from nova import context as nova_context
 from nova.scheduler.client import query
@@ -21,6 +24,7 @@ from pcloud.tests.functional.quick import test_moving
 from pcloud.tests.support import counting
 from pcloud.tests.support import kills
 from pcloud.tests.support import outages
+from pcloud.worker import credentials
 
 
 class WorkerTest(test_moving.MovingTestCase):
@@ -40,6 +44,31 @@ class WorkerTest(test_moving.MovingTestCase):
         self.wait_until(given_back)
         self.assertEqual({'b'}, set(map(self.name_of, servers)))
         self.assertEqual([], self.kinds())
+
+    def test_hypervisors_get_the_token_of_the_worker(self):
+        """A hypervisor fetches images with the token of the move."""
+        body = ks_fixture.V3Token()
+        body.add_service('image').add_standard_endpoints(
+            public='http://glance', region='east')
+        self.useFixture(fixtures.MockPatchObject(
+            credentials, '_own_token',
+            return_value=access.create(body=body, auth_token='a-token')))
+        seen = []
+
+        def pre_live_migration(driver, context, *args):
+            seen.append((context.auth_token, [
+                each['type'] for each in context.service_catalog]))
+            return args[-1]
+
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.virt.fake.FakeDriver.pre_live_migration',
+            pre_live_migration))
+        server = self.start()
+        self.only('a', 'b')
+        self.drain(move='live')
+        self.work()
+        self.arrives(server, 'b')
+        self.assertEqual([('a-token', ['image'])], seen)
 
     def test_drain_that_was_cancelled_meanwhile(self):
         server = self.start()

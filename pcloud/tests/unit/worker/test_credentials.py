@@ -31,6 +31,8 @@ class CredentialsTest(base.BaseTestCase):
         self.addCleanup(policy.reset)
         policy.init(suppress_deprecation_warnings=True)
         complaints.once.cache_clear()
+        credentials._own_login.cache_clear()
+        self.addCleanup(credentials._own_login.cache_clear)
         self.log = self.useFixture(fixtures.FakeLogger())
         self.keystone = self.useFixture(requests_fixture.Fixture())
         self.keystone.get(URL, json={
@@ -84,6 +86,54 @@ class CredentialsTest(base.BaseTestCase):
         self.assertEqual(
             {'project': {'id': PROJECT}},
             self.keystone.last_request.json()['auth']['scope'])
+
+    def test_administrator(self):
+        self._answer('admin', 'service')
+        context = credentials.administrator()
+        self.assertEqual(
+            (True, None, None, 'a-token'),
+            (context.is_admin, context.user_id, context.project_id,
+             context.auth_token))
+        self.assertEqual(
+            'http://inside/image', context.get_auth_plugin().get_endpoint(
+                None, service_type='image', interface='internal',
+                region_name='east'))
+        self.assertEqual(
+            {'project': {'name': 'service', 'domain': {'name': 'Default'}}},
+            self.keystone.last_request.json()['auth']['scope'])
+
+    def test_administrator_keeps_the_token(self):
+        self._answer('admin')
+        credentials.administrator()
+        asked = self.keystone.call_count
+        self.assertEqual('a-token', credentials.administrator().auth_token)
+        self.assertEqual(asked, self.keystone.call_count)
+
+    def assert_no_token(self, told):
+        context = credentials.administrator()
+        self.assertEqual((True, None, []), (
+            context.is_admin, context.auth_token, context.service_catalog))
+        self.assertIn(told, self.log.output)
+
+    def test_administrator_without_the_role(self):
+        self._answer('service')
+        self.assert_no_token('names no administrator')
+
+    def test_administrator_without_a_user(self):
+        self._configure(auth_type=None)
+        self.assert_no_token('names no administrator')
+
+    def test_administrator_without_keystone(self):
+        self.keystone.post(f'{URL}/auth/tokens', status_code=503)
+        self.assert_no_token('gets no token')
+
+    def test_administrator_with_a_wrong_password(self):
+        self.keystone.post(f'{URL}/auth/tokens', status_code=401)
+        self.assert_no_token('gets no token')
+
+    def test_administrator_with_a_wrong_section(self):
+        self._configure(auth_type='no-such-type')
+        self.assert_no_token('gets no token')
 
     def _set_admins(self, rule):
         """Let an operator's policy say who administers."""
