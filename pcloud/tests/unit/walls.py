@@ -307,7 +307,7 @@ ROOMS = {
         'fields plans removals',
         'details server_runs',
         'checks server_ends services',
-        'parents readiness waits'),
+        'devices parents readiness waits'),
     'client/nova_cli': _room(
         '', '',
         'host_flavors pclouds',
