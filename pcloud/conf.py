@@ -4,6 +4,8 @@
 
 from oslo_config import cfg
 
+from pcloud import key_options
+
 pcloud_group = cfg.OptGroup(
     'pcloud',
     title='Pcloud',
@@ -14,7 +16,8 @@ tenants it names can start servers. nova-api, nova-scheduler and the
 ``pcloud-*`` commands read this section.
 """)
 
-options = [
+options = sorted([
+    *key_options.options,
     cfg.IntOpt(
         'allocation_attempts',
         default=5,
@@ -174,16 +177,6 @@ bring a server onto a host that is not for it. Set this only for an
 emergency: the servers of strangers then share a host that somebody pays for.
 Either way it is written to the log as a warning.
 """),
-    cfg.FloatOpt(
-        'cpu_contention_weight',
-        default=0.0,
-        help="""
-The weight of the placement key ``#CPU`` of the cloud, whose value is 0.
-
-A host has the share of its virtual cpus that is given out, from 0 to 1. A
-positive weight prefers hosts with less of it, a negative one those with more;
-0 leaves the key out. Policies, flavors and images override it.
-"""),
     cfg.StrOpt(
         'currency',
         default='',
@@ -192,30 +185,6 @@ positive weight prefers hosts with less of it, a negative one those with more;
 The currency of the prices of host flavors, such as ``EUR``.
 
 It is shown beside costs, and nothing is converted. Empty shows none.
-"""),
-    cfg.StrOpt(
-        'customer_key_scope',
-        default='cloud',
-        choices=[
-            ('cloud', 'the customer keys of all servers on a host count'),
-            ('project', 'only those of servers of the same project count')],
-        help="""
-Whose servers a customer's placement keys are compared with.
-
-With ``cloud`` a project can keep away from, or be drawn to, the servers of
-others that happen to use a key of the same name.
-"""),
-    cfg.FloatOpt(
-        'final_msav',
-        default=-10.0,
-        help="""
-The threshold of the last round of the affinity algorithm. A host whose system
-score does not exceed it gets no server that has placement keys.
-
-Related options:
-
-* ``[pcloud] initial_msav``
-* ``[pcloud] msav_steps``
 """),
     cfg.IntOpt(
         'free_memory_overhead_mb',
@@ -247,28 +216,6 @@ highest); the score is multiplied by this and added to those of the other
 weighers. A negative value prefers the lowest, 0 takes no notice. An aggregate
 with metadata ``hardware_class_weight_multiplier`` overrides it for its hosts.
 """),
-    cfg.FloatOpt(
-        'initial_msav',
-        default=80.0,
-        help="""
-The threshold of the first round of the affinity algorithm. Hosts whose system
-score exceeds it are alike to the administrator.
-
-Related options:
-
-* ``[pcloud] final_msav``
-* ``[pcloud] msav_steps``
-"""),
-    cfg.FloatOpt(
-        'load_weight',
-        default=0.0,
-        help="""
-The weight of the placement key ``#LOAD`` of the cloud, whose value is 0.
-
-A host has its cpus' load, from 0 to 1, where its nova-compute has
-``compute_monitors = cpu.virt_driver``, else 0. A positive weight prefers hosts
-with less of it; 0 leaves the key out.
-"""),
     cfg.StrOpt(
         'metrics_directory',
         help="""
@@ -282,15 +229,6 @@ refusals, retries and seconds. The processes need the library
 is missing. Take a folder of a local file system, best in memory, such as
 ``/run/pcloud/metrics``; containers that share it may. Counting never fails a
 call: what goes wrong is written to the log once. Unset, nothing is counted.
-"""),
-    cfg.IntOpt(
-        'msav_steps',
-        default=10,
-        min=1,
-        help="""
-How many rounds the affinity algorithm makes; the thresholds fall evenly from
-``initial_msav`` to ``final_msav``, and a single round has ``initial_msav``.
-Of fewer rounds more is decided by customers' keys.
 """),
     cfg.ListOpt(
         'other_hints',
@@ -344,16 +282,6 @@ project that has no limit of its own. -1 is unlimited.
 A host costs the units of its host flavor. A limit below what a project uses
 already refuses the next host alone.
 """),
-    cfg.FloatOpt(
-        'ram_contention_weight',
-        default=0.0,
-        help="""
-The weight of the placement key ``#RAM`` of the cloud, whose value is 0.
-
-A host has the share of its memory that is given out, from 0 to 1. A positive
-weight prefers hosts with less of it, a negative one those with more; 0 leaves
-the key out. Policies, flavors and images override it.
-"""),
     cfg.IntOpt(
         'reboot_bucket_days',
         default=7,
@@ -395,14 +323,6 @@ first, 0 takes no notice. An aggregate with metadata
 ``reboot_weight_multiplier`` overrides it for its hosts. The default counts
 less than platform and memory do. See ``reboot_bucket_days``.
 """),
-    cfg.ListOpt(
-        'system_key_image_projects',
-        default=[],
-        help="""
-Ids of the projects whose images may carry system placement keys although they
-are not public: those of administrators. Anybody can set any property on an
-image of their own, so the keys of other images are left out.
-"""),
     cfg.IntOpt(
         'wait_entries',
         default=10,
@@ -433,7 +353,7 @@ Related options:
 
 * ``[filter_scheduler] enabled_filters``, for ``ConstraintsFilter``
 """),
-]
+], key=lambda option: option.name)
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:

@@ -116,6 +116,13 @@ class KeystoneSilent(Unavailable):
                'name the project by its id.')
 
 
+class DeviceKeysUnknown(Unavailable):
+    message = ('The placement keys of the %(what)s of the server are not '
+               'known, as %(service)s does not tell them at the moment; no '
+               'server was created. Repeat the request later, or tell the '
+               'operator.')
+
+
 class OutcomeUnknown(Unavailable):
     message = ('The database went away while the change was being written; '
                'whether the change was made is not known. Look at the '

@@ -28,6 +28,9 @@ UNKNOWN = 'UNKNOWN'
 SETTLING = ('BUILD', 'REBUILD', 'REBOOT', 'HARD_REBOOT', 'MIGRATING',
             'RESIZE', 'PASSWORD')
 
+# What block devices are made of, and where the devices are.
+BLANK, LOCAL, VOLUME = 'blank', 'local', 'volume'
+
 # The property of an image that names volumes, in JSON.
 _DEVICES = 'block_device_mapping'
 _SERVERS = '/servers'
@@ -127,6 +130,7 @@ class Flavor(resources.Resource):
 class Image:
     """An image, with the members that deployments need.
 
+    :ivar id: '' where the root disk is a volume that was made of no image
     :ivar min_ram: MiB
     :ivar min_disk: GiB
     :ivar properties: the properties that are not Glance's own
@@ -148,7 +152,7 @@ class Image:
         """
         try:
             devices = json.loads(self.properties.get(_DEVICES) or '[]')
-            return any(device.get('destination_type') == 'volume' and
+            return any(device.get('destination_type') == VOLUME and
                        int(device.get('boot_index')) == 0
                        for device in devices)
         except (ValueError, TypeError, AttributeError):
@@ -167,7 +171,9 @@ class Options:
     :ivar security_groups: names or ids; empty for the project's default
     :ivar zone: the availability zone; '' for any
     :ivar volume_size: GiB of a new volume of the image, which is the root
-        disk, and is deleted with the server; None for a disk of the host
+        disk, and is deleted with the server; None for any other root disk
+    :ivar devices: further block devices in the form of Nova's API; the first
+        is the root disk where its boot index is 0
     """
 
     networks: object = None
@@ -178,6 +184,23 @@ class Options:
     volume_size: int | None = None
     metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
     hints: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    devices: tuple[Mapping[str, typing.Any], ...] = ()
+
+    @property
+    def on_volume(self) -> bool:
+        """Whether the options have the root disk on a volume."""
+        return self.volume_size is not None or self._has_root()
+
+    def _has_root(self) -> bool:
+        return any(device.get('boot_index') == 0 for device in self.devices)
+
+    def _root(self, image_id: str) -> dict[str, typing.Any]:
+        """Return the root disk that is made of the image."""
+        place = ({'destination_type': LOCAL} if self.volume_size is None else
+                 {'destination_type': VOLUME,
+                  'volume_size': self.volume_size})
+        return {'boot_index': 0, 'uuid': image_id, 'source_type': 'image',
+                **place, 'delete_on_termination': True}
 
     def body(self, name: str, image_id: str,
              flavor_id: str) -> dict[str, typing.Any]:
@@ -185,12 +208,12 @@ class Options:
         server: dict[str, typing.Any] = {
             'name': name, 'imageRef': image_id, 'flavorRef': flavor_id,
             'networks': self.networks, 'metadata': dict(self.metadata)}
-        if self.volume_size is not None:
+        if self.on_volume:
             server['imageRef'] = ''
-            server['block_device_mapping_v2'] = [{
-                'boot_index': 0, 'uuid': image_id, 'source_type': 'image',
-                'destination_type': 'volume', 'volume_size': self.volume_size,
-                'delete_on_termination': True}]
+        if self.on_volume or self.devices:
+            roots = [] if self._has_root() else [self._root(image_id)]
+            server['block_device_mapping_v2'] = [
+                *roots, *map(dict, self.devices)]
         server.update({member: value for member, value in (
             ('key_name', self.key_pair), ('user_data', self.user_data),
             ('availability_zone', self.zone),

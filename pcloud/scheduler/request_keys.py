@@ -80,8 +80,10 @@ def _system_levels(
                 in _SPECIAL_WEIGHTS.items()
                 if (weight := host_capacity.exact(CONF.pcloud[option]))]
     image = affinity_keys.recorded(request_hints, hints.IMAGE_RECORD)
+    devices = affinity_keys.recorded(
+        request_hints, hints.DEVICE_SYSTEM_RECORD)
     return [defaults, cloud, of_domain, project, image, of_pcloud,
-            affinity_keys.system(_extra_specs(spec))]
+            affinity_keys.system(_extra_specs(spec)), devices]
 
 
 def _extra_specs(spec: objects.RequestSpec) -> Mapping[str, str]:

@@ -164,7 +164,7 @@ class _Look:
             scaling.copied(model), networks=self._nova.networks(model.id),
             user_data=start.user_data, zone=start.zone,
             security_groups=start.security_groups,
-            volume_size=start.volume_size)
+            volume_size=start.volume_size, devices=start.devices)
         kind = checks.UnitKind(
             scaled.service, servers.Image(start.image),
             self._nova.find_flavor(model.flavor), options)

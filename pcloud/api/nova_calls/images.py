@@ -33,6 +33,8 @@ _FAILURES = (nova_exception.NovaException, ks_exc.ClientException,
              cinder_exc.ClientException)
 # The member of a volume in which Cinder keeps the image of the volume.
 _OF_VOLUME = 'volume_image_metadata'
+# The property with which an image names the type of volumes made of it.
+_TYPE_OF_IMAGE = 'cinder_img_volume_type'
 # The attribute of a request's context for the image that was just read.
 _JUST_READ = '_pcloud_image'
 
@@ -46,11 +48,30 @@ class Source:
     :ivar trusted: whether administrators trust the image
     :ivar volume: the metadata of the volume; empty where the server does not
         boot from a volume that exists
+    :ivar volume_type: the name or id of the type of the volume, which exists
+        or will be made; '' for the default type of Cinder; None for no volume,
+        and for a volume without a type
     """
 
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     trusted: bool = False
     volume: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    volume_type: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Root:
+    """The root disk of a server.
+
+    :ivar image: the id of the image that the disk was, or will be, made of
+    :ivar volume: as of `Source`; likewise `volume_type`
+    :ivar is_typed_by_image: whether the image may name the type of the volume
+    """
+
+    image: object = None
+    volume: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    volume_type: str | None = None
+    is_typed_by_image: bool = False
 
 
 class _Images(glance.API):
@@ -93,21 +114,23 @@ def source(
 
     :param server: the server in the body of a request to create the server
     """
-    image_id: object = server.get('imageRef')
-    volume: Mapping[str, str] = {}
-    if not image_id:
-        image_id, volume = _of_root_device(context, server)
+    root = _Root(server.get('imageRef'))
+    if not root.image:
+        root = _of_root_device(context, server)
     # Nova would send the token to the host of an address.
-    if not uuidutils.is_uuid_like(image_id):
-        return Source(volume=volume)
+    if not uuidutils.is_uuid_like(root.image):
+        return Source(volume=root.volume, volume_type=root.volume_type)
     try:
-        image = glance.API().get(context, image_id)
+        image = glance.API().get(context, root.image)
     except _FAILURES:
-        return Source(volume=volume)
-    setattr(context, _JUST_READ, (image_id, image))
+        return Source(volume=root.volume, volume_type=root.volume_type)
+    setattr(context, _JUST_READ, (root.image, image))
     trusted = bool(image.get('is_public')) or (
         image.get('owner') in CONF.pcloud.system_key_image_projects)
-    return Source(image.get('properties') or {}, trusted, volume)
+    properties = image.get('properties') or {}
+    return Source(properties, trusted, root.volume, str(
+        properties.get(_TYPE_OF_IMAGE) or root.volume_type)
+        if root.is_typed_by_image else root.volume_type)
 
 
 def constraints(
@@ -179,22 +202,32 @@ def is_on_volume(server: Mapping) -> bool:
 
 def _of_root_device(
     context: nova_context.RequestContext, server: Mapping,
-) -> tuple[object, Mapping[str, str]]:
-    """Return the image of the root device, and the metadata of the volume."""
+) -> _Root:
+    """Return the root disk by the block devices of a new server."""
     if 'block_device_mapping_v2' not in server:
         return _of_first_device(context, server)
     for device in _devices(server, 'block_device_mapping_v2'):
         if _is_root(device.get('boot_index')):
-            if device.get('source_type') == 'image':
-                return device.get('uuid'), {}
-            return _of_volume(context, device)
-    return None, {}
+            if device.get('source_type') in ('snapshot', 'volume'):
+                return _of_volume(context, device)
+            return _of_new_volume(device)
+    return _Root()
+
+
+def _of_new_volume(device: Mapping) -> _Root:
+    """Return the root disk that is made of an image, or of nothing."""
+    image = device.get('uuid') if (
+        device.get('source_type') == 'image') else None
+    if device.get('destination_type', 'volume') != 'volume':
+        return _Root(image)
+    given = str(device.get('volume_type') or '')
+    return _Root(image, {}, given, not given)
 
 
 def _of_first_device(
     context: nova_context.RequestContext, server: Mapping,
-) -> tuple[object, Mapping[str, str]]:
-    """Return the same of the root device in the older kind of mapping.
+) -> _Root:
+    """Return the root disk by the older kind of mapping.
 
     Nova boots from the first device of the mapping.
     """
@@ -204,7 +237,7 @@ def _of_first_device(
             if source_id and not device.get('no_device'):
                 return _of_volume(
                     context, {'source_type': source, 'uuid': source_id})
-    return None, {}
+    return _Root()
 
 
 def _devices(server: Mapping, member: str) -> list[Mapping]:
@@ -222,15 +255,15 @@ def _is_root(boot_index: typing.Any) -> bool:
 
 def _of_volume(
     context: nova_context.RequestContext, device: Mapping,
-) -> tuple[object, Mapping[str, str]]:
-    """Return the image and the metadata of a volume.
+) -> _Root:
+    """Return the root disk that is a volume, or is made of a snapshot.
 
-    Of a snapshot the image of its volume: the volume of the server will be
-    another volume, without the metadata.
+    Of a snapshot the image and the type of its volume: the volume of the
+    server will be another volume, without the metadata.
     """
     volume_id = device.get('uuid')
     if not uuidutils.is_uuid_like(volume_id):
-        return None, {}
+        return _Root()
     is_snapshot = device.get('source_type') == 'snapshot'
     try:
         if is_snapshot:
@@ -238,6 +271,9 @@ def _of_volume(
                 context, volume_id)['volume_id']
         volume = cinder.API().get(context, volume_id)
     except _FAILURES:
-        return None, {}
-    return volume.get(_OF_VOLUME, {}).get('image_id'), (
-        {} if is_snapshot else volume.get('volume_metadata') or {})
+        return _Root()
+    # Nova calls the name of the type an id.
+    return _Root(
+        volume.get(_OF_VOLUME, {}).get('image_id'),
+        {} if is_snapshot else volume.get('volume_metadata') or {},
+        device.get('volume_type') or volume.get('volume_type_id') or None)

@@ -30,6 +30,7 @@ import webob
 from pcloud.api import constraint_levels
 from pcloud.api import enforcer
 from pcloud.api.nova_calls import default_pclouds
+from pcloud.api.nova_calls import device_keys
 from pcloud.api.nova_calls import dispatch
 from pcloud.api.nova_calls import growing_launches
 from pcloud.api.nova_calls import images
@@ -135,8 +136,8 @@ def checked(
         `exception.Invalid` for hints that are not for users or are repeated,
         and as `rules.placing.locality.check`, `constraint_levels.read`,
         `machine_constraints.check_attributes`, `images.constraints`,
-        `images.check_flag`, `default_pclouds.usable` and
-        `_check_house_rules`
+        `images.check_flag`, `default_pclouds.usable`, `_check_house_rules`
+        and `device_keys.levels`
     """
     hint_rules.check_names(hints, CONF.pcloud.other_hints)
     hint_rules.check_text(hints)
@@ -163,7 +164,7 @@ def checked(
         policies |= scoped_policies.by_scopes(
             [(scoped_policies.PCLOUD, home.id if home else '')])
     _check_house_rules(context, home, server, {**hints, **added})
-    record = _record(context, hints, source, policies)
+    record = _record(context, server, hints, source, policies)
     if of_image:
         record[hint_rules.IMAGE_CONSTRAINTS_RECORD] = [of_image]
     return Checked(added | record, default, source.properties)
@@ -303,7 +304,7 @@ def _check_caps(
 
 
 def _record(
-    context: nova_context.RequestContext, hints: Mapping,
+    context: nova_context.RequestContext, server: Mapping, hints: Mapping,
     source: images.Source,
     policies: Mapping[tuple[str, str], scoped_policies.Policy],
 ) -> dict[str, list[str]]:
@@ -331,13 +332,14 @@ def _record(
     image = affinity.compiled([affinity_keys.system(
         source.properties, affinity_keys.IMAGE_SYSTEM_PREFIX)]
         if source.trusted else [])
-    # Of a lower level than the hint of the server. Whoever may write into a
-    # volume is a user: the volume has no system keys.
-    volume = affinity.compiled([affinity_keys.customer(
-        source.volume, affinity_keys.IMAGE_CUSTOMER_PREFIX)])
+    # Of lower levels than the hint of the server.
+    devices = device_keys.levels(context, server, source)
     record = {hint_rules.CUSTOMER_RECORD: _texts(customer.values()),
               hint_rules.IMAGE_RECORD: _texts(image.values()),
-              hint_rules.VOLUME_RECORD: _texts(volume.values()),
+              hint_rules.DEVICE_RECORD: _texts(affinity.compiled(
+                  level.customer for level in devices).values()),
+              hint_rules.DEVICE_SYSTEM_RECORD: _texts(affinity.compiled(
+                  level.system for level in devices).values()),
               hint_rules.DOMAIN_RECORD:
                   hint_rules.domain_record(
                       hint_rules.domain_id(context.project_domain_id))}

@@ -10,7 +10,10 @@ in the databases alone, and so is the key of a key pair that is gone.
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
 import dataclasses
+import typing
 
 from nova import context as nova_context
 from nova import exception as nova_exception
@@ -18,7 +21,11 @@ from nova import objects
 
 from pcloud.backend.cells import asking
 
-_IMAGE, _SNAPSHOT, _SSH = 'image', 'snapshot', 'ssh'
+_BLANK, _IMAGE, _SNAPSHOT, _VOLUME = 'blank', 'image', 'snapshot', 'volume'
+_SSH = 'ssh'
+# The members of a block device that Nova keeps as the user wrote them.
+_MEMBERS = ('volume_size', 'boot_index', 'delete_on_termination',
+            'disk_bus', 'device_type', 'guest_format', 'tag', 'volume_type')
 # What Nova gives to servers whose user has asked for no security group.
 _DEFAULT_GROUP = 'default'
 
@@ -46,6 +53,8 @@ class Start:
     :ivar user_data: in Base64; '' for none
     :ivar zone: the availability zone that was asked for, or ''
     :ivar security_groups: names or ids; empty for the project's default
+    :ivar devices: further volumes that were made for the server, in the form
+        of Nova's API
     :ivar attached: the ids of the volumes that are attached, and that no other
         server can have
     """
@@ -56,6 +65,7 @@ class Start:
     key_pair: KeyPair | None = None
     zone: str = ''
     security_groups: tuple[str, ...] = ()
+    devices: tuple[Mapping[str, typing.Any], ...] = ()
     attached: tuple[str, ...] = ()
 
 
@@ -106,11 +116,38 @@ def _in_cell(
         image, size = root.image_id, root.volume_size
     return Start(
         image, size, instance.user_data or '', _key_pair(instance),
+        devices=_made(devices, root),
         attached=tuple(
             device.volume_id for device in devices
             if device.volume_id and not device.is_root
-            # An image names snapshots for the volumes of all its servers.
-            and device.source_type != _SNAPSHOT))
+            and device.source_type == _VOLUME))
+
+
+def _made(
+    devices: Sequence[objects.BlockDeviceMapping],
+    root: objects.BlockDeviceMapping | None,
+) -> tuple[Mapping[str, typing.Any], ...]:
+    """Return the volumes that Nova has made for a server, but for the root.
+
+    An image whose root disk is a snapshot names snapshots for the other
+    volumes of all its servers, too. Disks of the host are the flavor's.
+    """
+    of_image = root is not None and root.source_type == _SNAPSHOT
+    return tuple(
+        _device(device) for device in sorted(
+            devices, key=lambda device: device.id)
+        if not device.is_root and device.destination_type == _VOLUME
+        and device.source_type in (_BLANK, _IMAGE, _SNAPSHOT)
+        and not (of_image and device.source_type == _SNAPSHOT))
+
+
+def _device(device: objects.BlockDeviceMapping) -> dict[str, typing.Any]:
+    made_of = {_IMAGE: device.image_id, _SNAPSHOT: device.snapshot_id}
+    return {'source_type': device.source_type, 'destination_type': _VOLUME} | {
+        member: value for member, value in (
+            ('uuid', made_of.get(device.source_type)),
+            *((member, getattr(device, member)) for member in _MEMBERS))
+        if value is not None}
 
 
 def _key_pair(instance: objects.Instance) -> KeyPair | None:

@@ -64,7 +64,7 @@ class UnitKind:
         """A unit, as capacity is asked for."""
         return colocation.Companion(
             self.flavor.id,
-            self.image.on_volume or self.options.volume_size is not None)
+            self.image.on_volume or self.options.on_volume)
 
 
 class Problems:
@@ -108,19 +108,19 @@ def find_kind(nova: servers.Servers, find_image: FindImage, service: str,
               problems: Problems) -> UnitKind | None:
     """Find the image and the flavor of a service.
 
-    :param image: the image's id or name; likewise flavor
+    :param image: the image's id or name, '' for a root disk that was made of
+        none; likewise flavor, which is never ''
     :returns: None when the image or the flavor is not found; problems are
         noted, also when the image does not fit the flavor or the options
     """
     found_image = found_flavor = None
     with problems.collecting(service):
-        found_image = find_image(image)
+        found_image = find_image(image) if image else servers.Image('')
     with problems.collecting(service):
         found_flavor = nova.find_flavor(flavor)
     if None in (found_image, found_flavor):
         return None
-    problems.add(_unfit(found_image, found_flavor, options.volume_size),
-                 service)
+    problems.add(_unfit(found_image, found_flavor, options), service)
     return UnitKind(service, found_image, found_flavor, options, ready)
 
 
@@ -140,6 +140,10 @@ def check_options(service: str, options: servers.Options,
         if len(str(ready)) > forms.LIMIT:
             problems.add(f"--ready '{ready}' has more than {forms.LIMIT} "
                          'characters', service)
+    if options.volume_size is not None and any(
+            device.get('boot_index') == 0 for device in options.devices):
+        problems.add('a volume that is there already and a new volume are '
+                     'two root disks', service)
     for key in (*options.metadata, *([ready.key] if ready else ())):
         if key.startswith(OWN_METADATA):
             problems.add(f"the property '{key}' begins with {OWN_METADATA}, "
@@ -242,11 +246,9 @@ def _no_room(text: str, room: plan_resources.Room, kinds: Sequence[UnitKind],
 
 
 def _unfit(image: servers.Image, flavor: servers.Flavor,
-           volume_size: int | None) -> str | None:
-    """Return why no server can be started, or None.
-
-    :param volume_size: GiB of a new volume for the root disk
-    """
+           options: servers.Options) -> str | None:
+    """Return why no server can be started, or None."""
+    volume_size = options.volume_size
     if image.status != 'active':
         return f'image {image.name} is {image.status}, not active'
     if volume_size is not None:
@@ -256,7 +258,7 @@ def _unfit(image: servers.Image, flavor: servers.Flavor,
             return (f'a volume of {volume_size} GiB is too small for image '
                     f'{image.name}, which needs {image.min_disk} GiB')
     # A volume has a size of its own.
-    is_disk_small = (not image.on_volume and volume_size is None
+    is_disk_small = (not image.on_volume and not options.on_volume
                      and 0 < flavor.disk < image.min_disk)
     if image.min_ram > flavor.ram or is_disk_small:
         return f'flavor {flavor.name} is too small for image {image.name}'

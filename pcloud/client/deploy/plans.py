@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 
 from pcloud.client.deploy import checks
+from pcloud.client.deploy import devices
 from pcloud.client.deploy import readiness
 from pcloud.client.deploy import server_runs
 from pcloud.client.deploy import services
@@ -23,7 +24,8 @@ from pcloud.rules.placing import hints as hint_rules
 class Part:
     """A service of a deployment.
 
-    :ivar image: the image's id or name; likewise flavor
+    :ivar image: the image's id or name, '' for a root disk that was made of
+        none; likewise flavor, which is never ''
     :ivar options: without networks, the networks of the order; without a zone,
         the zone of the main service
     :ivar ready: None where a unit is ready when the unit is active
@@ -152,6 +154,12 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
     for part in (*order.parts, order.main):
         checks.check_options(
             part.service, part.options, part.ready, problems)
+        for volume in devices.given(part.options.devices):
+            if order.scale_with or (order.count or 1) > 1:
+                problems.add(f'volume {volume} is of one server alone, and '
+                             'several are asked for; give --boot-from-volume '
+                             'or a block device of a snapshot, an image or '
+                             'blank, which each server has anew', part.service)
     for hint in (hint_rules.PREFER, hint_rules.HOST):
         if order.scale_with and hint in order.main.options.hints:
             problems.add(f'the hint {hint} makes no sense with --scale-with, '

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the commands find images."""
+"""How the commands find images, and volumes in the place of images."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+import dataclasses
 import typing
 
+from keystoneauth1 import exceptions as ks_exc
 from openstack import exceptions as sdk_exceptions
 
 from pcloud.client import exceptions
 
 if typing.TYPE_CHECKING:
+    from pcloud.client.deploy import plans
     from pcloud.client import servers
+
+# The member of a volume in which Cinder keeps the image of the volume.
+_IMAGE_ID = 'image_id'
 
 
 def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
@@ -38,3 +44,46 @@ def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
             image.id, image.name or image.id, image.status or 'active',
             image.min_ram or 0, image.min_disk or 0, image.properties or {})
     return find
+
+
+def with_volume(client_manager: typing.Any, part: plans.Part) -> plans.Part:
+    """Return a service with the id of its volume, and the volume's image.
+
+    A service without a volume in the place of an image is returned as given.
+
+    :raises exceptions.NotFound: when there is no such volume
+    :raises exceptions.BadRequest: when several volumes have the name
+    :raises exceptions.ClientError: when the cloud has no volumes, or Cinder
+        refuses the call
+    """
+    from pcloud.client.deploy import devices
+    if part.image:
+        return part
+    root, *more = part.options.devices
+    name_or_id = root['uuid']
+    try:
+        volume = client_manager.sdk_connection.block_storage.find_volume(
+            name_or_id, ignore_missing=False)
+    except sdk_exceptions.NotFoundException:
+        raise exceptions.NotFound(
+            f"No volume has the id or name '{name_or_id}'") from None
+    except sdk_exceptions.DuplicateResource:
+        raise exceptions.BadRequest(
+            f"Several volumes are named '{name_or_id}'; give the id of one "
+            'of them instead') from None
+    except (sdk_exceptions.SDKException, ks_exc.ClientException) as error:
+        raise exceptions.ClientError(
+            f"Volume '{name_or_id}' cannot be read: {error}") from None
+    # Cinder keeps an image that Glance may have lost.
+    image = (volume.volume_image_metadata or {}).get(_IMAGE_ID) or ''
+    image = _known(client_manager, image) if image else ''
+    return dataclasses.replace(part, image=image, options=dataclasses.replace(
+        part.options, devices=(devices.root(volume.id), *more)))
+
+
+def _known(client_manager: typing.Any, image: str) -> str:
+    """Return the id of an image, or '' where Glance does not know it."""
+    try:
+        return finder(client_manager)(image).id
+    except exceptions.NotFound:
+        return ''

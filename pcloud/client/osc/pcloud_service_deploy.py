@@ -38,8 +38,9 @@ class DeployPcloudService(common.Lister):
             'name', metavar='<name>',
             help='Name of the service: up to 64 letters, digits, ".", "_" '
                  'and "-"')
-        parser.add_argument('--image', metavar='<image>', required=True,
-                            help='Image of its servers (name or id)')
+        parser.add_argument('--image', metavar='<image>',
+                            help='Image of its servers (name or id); see also '
+                                 '--volume')
         parser.add_argument('--flavor', metavar='<flavor>', required=True,
                             help='Flavor of its servers (name or id)')
         parser.add_argument('--pcloud', metavar='<pcloud>',
@@ -50,7 +51,8 @@ class DeployPcloudService(common.Lister):
             action='append', default=[],
             help='Service that is started before it on the same host (repeat '
                  'for several); after commas, the options from --nic on, '
-                 'without dashes: key-name=ops,property=tier=1')
+                 'without dashes: key-name=ops,property=tier=1; no image with '
+                 'volume=')
         parser.add_argument(
             '--in-service', metavar='<service>', dest='parent',
             help='Start it, with its own of --with, on a host that runs a '
@@ -76,14 +78,17 @@ class DeployPcloudService(common.Lister):
         from pcloud.client.deploy import deployments
         from pcloud.client.deploy import fields
         from pcloud.client.deploy import plans
-        main = service_options.main(parsed_args)
+        manager = self.app.client_manager
+        main = images.with_volume(
+            manager, service_options.main(parsed_args))
         networks = main.options.networks
         order = plans.Order(
-            main, tuple(parsed_args.parts), parsed_args.pcloud,
+            main, tuple(images.with_volume(manager, part)
+                        for part in parsed_args.parts), parsed_args.pcloud,
             parsed_args.parent, parsed_args.scale_with, parsed_args.count,
             'auto' if networks is None else networks)
         units = deployments.deploy(
-            self.client, images.finder(self.app.client_manager), order,
+            self.client, images.finder(manager), order,
             dataclasses.replace(pace(self, parsed_args),
                                 ready_timeout=parsed_args.ready_timeout))
         return common.table(units, fields.UNIT_LIST)

@@ -16,6 +16,8 @@ import dataclasses
 import re
 import typing
 
+from osc_lib import exceptions as osc_exceptions
+
 from pcloud.client import arguments
 
 if typing.TYPE_CHECKING:
@@ -25,7 +27,8 @@ if typing.TYPE_CHECKING:
 # The most bytes of user data that Nova takes, in Base64.
 _MOST_USER_DATA = 65535
 # A comma that ends what stands before; a comma in a value ends nothing.
-_COMMA = re.compile(r',(?=[a-z-]+=)')
+# A block device has such names itself.
+_COMMA = re.compile(r',(?!uuid=|tag=)(?=[a-z-]+=)')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +84,14 @@ def _ready(text: str) -> readiness.Ready:
     return ready
 
 
+def _device(text: str) -> Mapping[str, typing.Any]:
+    from pcloud.client.deploy import devices
+    try:
+        return devices.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"block device '{text}': {error}")
+
+
 def _user_data(path: str) -> str:
     """Return the content of a file in Base64."""
     try:
@@ -110,6 +121,12 @@ _OPTIONS = (
     _Option('boot-from-volume', '<GB>', arguments.positive,
             'Have the root disk on a new volume of this size, which is made '
             'of the image and is deleted with the server'),
+    _Option('volume', '<volume>', _text,
+            'Have the root disk on this volume (name or id), which is there '
+            'already, in place of an image; for one server alone'),
+    _Option('block-device', '<key>=<value>[,...]', _device,
+            'Further block device of the servers, as "openstack server '
+            'create" has it (repeat for several)', repeats=True),
     _Option('property', '<key>=<value>', _pair,
             'Property of the servers (repeat for several)', repeats=True),
     _Option('hint', '<key>=<value>', _pair,
@@ -134,26 +151,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(parsed_args: argparse.Namespace) -> plans.Part:
-    """Return the main service."""
-    return _part(
-        parsed_args.name, parsed_args.image, parsed_args.flavor,
-        {name: value if _BY_NAME[name].repeats else [value]
-         for name, value in vars(parsed_args).items()
-         if name in _BY_NAME and value is not None})
+    """Return the main service.
+
+    :raises osc_lib.exceptions.CommandError: without an image and without a
+        volume, or with both
+    """
+    try:
+        return _part(
+            parsed_args.name, parsed_args.image or '', parsed_args.flavor,
+            {name: value if _BY_NAME[name].repeats else [value]
+             for name, value in vars(parsed_args).items()
+             if name in _BY_NAME and value is not None})
+    except argparse.ArgumentTypeError as error:
+        raise osc_exceptions.CommandError(str(error)) from None
 
 
 def part(text: str) -> plans.Part:
     """Read a service of --with.
 
-    ``<name>=<image>:<flavor>``, and options after commas.
+    ``<name>=<image>:<flavor>``, and options after commas. The image is left
+    out where the options have a volume.
 
     :raises argparse.ArgumentTypeError: for what is not in this form
     """
     kind, *written = _COMMA.split(text)
     service, _, image_and_flavor = kind.partition('=')
     # A name of an image may have a colon, as names of containers do.
-    image, _, flavor = image_and_flavor.rpartition(':')
-    if not (service and image and flavor):
+    image, colon, flavor = image_and_flavor.rpartition(':')
+    on_volume = colon and any(each.startswith('volume=') for each in written)
+    if not (service and (image or on_volume) and flavor):
         raise argparse.ArgumentTypeError(
             f"'{text}' is not <name>=<image>:<flavor>[,<option>=<value>...]")
     values: dict[str, list] = {}
@@ -172,12 +198,18 @@ def part(text: str) -> plans.Part:
 def _part(service: str, image: str, flavor: str,
           values: Mapping[str, list]) -> plans.Part:
     """Return a service, from option -> values."""
+    from pcloud.client.deploy import devices
     from pcloud.client.deploy import plans
     from pcloud.client import servers
     from pcloud.rules.placing import hints as hint_rules
 
     def only(name: str, default: typing.Any) -> typing.Any:
         return values.get(name, [default])[0]
+
+    volume = only('volume', '')
+    if bool(image) == bool(volume):
+        raise argparse.ArgumentTypeError(
+            f"'{service}' needs an image or a volume, and not both")
 
     hints: dict[str, object] = {}
     for key, value in values.get('hint', ()):
@@ -192,5 +224,7 @@ def _part(service: str, image: str, flavor: str,
         user_data=only('user-data', ''), zone=only('availability-zone', ''),
         security_groups=tuple(values.get('security-group', ())),
         volume_size=only('boot-from-volume', None),
-        metadata=dict(values.get('property', ())), hints=hints)
+        metadata=dict(values.get('property', ())), hints=hints,
+        devices=(*([devices.root(volume)] if volume else []),
+                 *values.get('block-device', ())))
     return plans.Part(service, image, flavor, options, only('ready', None))

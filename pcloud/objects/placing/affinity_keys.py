@@ -30,7 +30,7 @@ IMAGE_SYSTEM_PREFIX = 'pcloud_system_key_'
 IMAGE_CUSTOMER_PREFIX = 'pcloud_customer_key_'
 
 # The request spec of any server with customer keys has one of the marks.
-_MARKS = (hint_rules.CUSTOMER_RECORD, hint_rules.VOLUME_RECORD,
+_MARKS = (hint_rules.CUSTOMER_RECORD, hint_rules.DEVICE_RECORD,
           names.CUSTOMER_KEY_PREFIX, hint_rules.PLACEMENT_KEY)
 
 # The project and the keys of a server.
@@ -84,9 +84,9 @@ def of_server(
 ) -> dict[str, affinity.Key]:
     """Return the customer keys of a server.
 
-    The keys of the levels above the flavor, and those of the volume, were
-    recorded when the server was created; the request spec has the flavor's and
-    the server's own keys.
+    The keys of the levels above the flavor, and of the levels below the
+    server, were recorded when the server was created; the request spec has the
+    flavor's and the server's own keys.
 
     :param extra_specs: the extra specs of the server's present or future
         flavor
@@ -95,7 +95,7 @@ def of_server(
     return affinity.compiled([
         recorded(hints, hint_rules.CUSTOMER_RECORD), customer(extra_specs),
         recorded(hints, hint_rules.PLACEMENT_KEY),
-        recorded(hints, hint_rules.VOLUME_RECORD)])
+        recorded(hints, hint_rules.DEVICE_RECORD)])
 
 
 def of_node(

@@ -41,7 +41,9 @@ OUTSIDE = 'none'
 RECORD_PREFIX = '_pcloud_'
 CUSTOMER_RECORD = RECORD_PREFIX + 'customer_keys'
 IMAGE_RECORD = RECORD_PREFIX + 'image_keys'
-VOLUME_RECORD = RECORD_PREFIX + 'volume_keys'
+# Of what a server is attached to when the server starts.
+DEVICE_RECORD = RECORD_PREFIX + 'device_keys'
+DEVICE_SYSTEM_RECORD = RECORD_PREFIX + 'device_system_keys'
 IMAGE_CONSTRAINTS_RECORD = RECORD_PREFIX + 'image_constraints'
 DOMAIN_RECORD = RECORD_PREFIX + 'domain'
 # The Pcloud may grow for the launch.
@@ -110,7 +112,9 @@ TABLE = (
          repeats=True, recorded=True),
     Hint(IMAGE_RECORD, ('affinity',), _BY_AFFINITY,
          repeats=True, recorded=True),
-    Hint(VOLUME_RECORD, ('affinity',), _BY_AFFINITY,
+    Hint(DEVICE_RECORD, ('affinity',), _BY_AFFINITY,
+         repeats=True, recorded=True),
+    Hint(DEVICE_SYSTEM_RECORD, ('affinity',), _BY_AFFINITY,
          repeats=True, recorded=True),
     Hint(IMAGE_CONSTRAINTS_RECORD, ('constraints',), _BY_CONSTRAINTS,
          recorded=True),

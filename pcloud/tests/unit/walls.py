@@ -250,9 +250,9 @@ ROOMS = {
         'addresses counters inventory'),
     'api': _room(
         f'{_COMMON} text backend conf explain growth moving objects',
-        f'{_OSLO} cinderclient jsonschema keystoneauth1 nova.api '
-        'nova.compute.api nova.context nova.exception nova.image '
-        'nova.objects nova.policies '
+        f'{_OSLO} cinderclient jsonschema keystoneauth1 neutronclient '
+        'nova.api nova.compute.api nova.context nova.exception nova.image '
+        'nova.network nova.objects nova.policies '
         'nova.policy nova.volume oslo_policy routes webob',
         'wsgi',
         'routes',
@@ -270,7 +270,7 @@ ROOMS = {
         '', '',
         'forced_moves kept_requests metadata servers',
         'default_pclouds growing_launches',
-        'launch_sizes',
+        'device_keys launch_sizes',
         'dispatch images shown_hints'),
     'api/policies': _room(
         '', '',
@@ -308,7 +308,7 @@ ROOMS = {
         'fields plans removals',
         'details server_runs',
         'checks server_ends services',
-        'parents readiness waits'),
+        'devices parents readiness waits'),
     'client/nova_cli': _room(
         '', '',
         'host_flavors pclouds',
@@ -354,7 +354,8 @@ ROOMS = {
     'text': _room('', ''),
     'names': _room('rules.forms exception', ''),
     'exception': _room('text', ''),
-    'conf': _room('', 'oslo_config'),
+    'conf': _room('key_options', 'oslo_config'),
+    'key_options': _room('', 'oslo_config'),
     'pcloud_sandbox': _room(
         'cmd.closed_pipe cmd.release worker',
         'django glance keystone kombu neutron neutron_lib nova '

@@ -91,7 +91,10 @@ class FollowingTest(test_following.FollowingTestCase):
             user_data=base64.b64encode(b'#!/bin/sh').decode(),
             security_groups=(group,), metadata={'tier': 'one', 'empty': ''},
             hints={'constraints': 'cpu=1 ram=64M',
-                   'placement_key': ['A=1:1', 'B=2:1']})
+                   'placement_key': ['A=1:1', 'B=2:1']},
+            devices=({'source_type': 'blank', 'destination_type': 'volume',
+                      'volume_size': 1, 'delete_on_termination': True,
+                      'tag': 'data'},))
         self._deploy('log', options=asked)
         self.alice.call('DELETE', f'/os-keypairs/{pair["name"]}')
         self._have_db(2)
@@ -104,7 +107,8 @@ class FollowingTest(test_following.FollowingTestCase):
         first, second = (test_scaling.started(unit.id) for unit in (old, new))
         self.assertEqual(started_servers.Start(
             self.image.id, 2, asked.user_data, started_servers.KeyPair(
-                'mine', pair['public_key']), '', (group,)), first)
+                'mine', pair['public_key']), '', (group,), asked.devices),
+            first)
         self.assertEqual((first.key_pair.public_key, 'mine-'), (
             second.key_pair.public_key, second.key_pair.name[:5]))
         self.assertEqual(first, dataclasses.replace(

@@ -528,7 +528,7 @@ class KeysTest(AffinityTestCase):
             self.context, server['id'])
         self.assertEqual({
             'placement_key': ['Group1=1:100'],
-            '_pcloud_volume_keys': ['Group1=7:100']}, spec.scheduler_hints)
+            '_pcloud_device_keys': ['Group1=7:100']}, spec.scheduler_hints)
         # Others meet the server by the volume's key.
         host = self.host_of(server)
         self.assertEqual([host] * 2, [

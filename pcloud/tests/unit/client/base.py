@@ -22,6 +22,7 @@ import testtools
 KEYSTONE = 'http://keystone.test/v3'
 NOVA = 'http://nova.test/v2.1'
 GLANCE = 'http://glance.test'
+CINDER = 'http://cinder.test/v3'
 PROJECT = 'a' * 32
 OTHER_PROJECT = 'b' * 32
 PCLOUD_ID = '11111111-1111-4111-8111-111111111111'
@@ -158,6 +159,8 @@ class CloudTestCase(testtools.TestCase):
             public=NOVA, region='RegionOne')
         token.add_service('image').add_standard_endpoints(
             public=GLANCE, region='RegionOne')
+        token.add_service('block-storage').add_standard_endpoints(
+            public=CINDER, region='RegionOne')
         token.add_service('identity').add_standard_endpoints(
             public=KEYSTONE, region='RegionOne')
         self.http.get(KEYSTONE, json={

@@ -186,7 +186,9 @@ class DueTest(FollowerTestCase):
             'pcloud_prefer': ['p'], 'pcloud_host': ['p'], 'with': ['w'],
             'beside': ['s'], 'room_for': ['1'], '_pcloud_domain': ['d']})
         self.started = lambda server: started_servers.Start(
-            'image', 7, 'dXNlcg==', None, 'az1', ('g',), ('v1', 'v2'))
+            'image', 7, 'dXNlcg==', None, 'az1', ('g',), (
+                {'source_type': 'blank', 'destination_type': 'volume',
+                 'volume_size': 3},), ('v1', 'v2'))
         self.networks = ['n1']
         self.assertEqual(
             'Scaled services: agent-2 is started beside db-2, without the '
@@ -209,7 +211,9 @@ class DueTest(FollowerTestCase):
             'block_device_mapping_v2': [{
                 'boot_index': 0, 'uuid': 'image', 'source_type': 'image',
                 'destination_type': 'volume', 'volume_size': 7,
-                'delete_on_termination': True}]}, body['server'])
+                'delete_on_termination': True}, {
+                'source_type': 'blank', 'destination_type': 'volume',
+                'volume_size': 3}]}, body['server'])
 
     def test_a_copy_is_told_of_its_own_parent(self):
         self._have_db(2)

@@ -48,6 +48,8 @@ _ALL_METADATA = re.compile(
 _INTERFACES = re.compile(
     '^' + re.escape(base.NOVA) + '/servers/[^/]+/os-interface$')
 _FLAVOR = re.compile('^' + re.escape(base.NOVA) + '/flavors/[^/?]+$')
+_VOLUME = re.compile(
+    '^' + re.escape(base.CINDER) + '/volumes/(?!detail)[^/?]+$')
 _IMAGE = re.compile('^' + re.escape(base.GLANCE) + '/v2/images/[^/?]+$')
 
 
@@ -336,6 +338,30 @@ class ServersTestCase(base.CloudTestCase):
                 for each in flavors.values()]}
         self.http.get(_FLAVOR, json=one)
         self.http.get(f'{base.NOVA}/flavors', json=several)
+
+    def answer_volumes(self, *volumes):
+        """Have Cinder know volumes: id, name, id of the image or None."""
+        known = {volume_id: {
+            'id': volume_id, 'name': name, 'volume_image_metadata': (
+                {'image_id': image} if image else {})}
+            for volume_id, name, image in volumes}
+        for address in (base.CINDER, base.CINDER + '/'):
+            self.http.get(address, json={'versions': [{
+                'id': 'v3.0', 'status': 'CURRENT', 'version': '3.70',
+                'min_version': '3.0', 'links': [
+                    {'rel': 'self', 'href': f'{base.CINDER}/'}]}]})
+
+        def one(request, context):
+            found = known.get(request.path.rsplit('/', 1)[-1])
+            context.status_code = 200 if found else 404
+            return {'volume': found} if found else {}
+
+        self.http.get(_VOLUME, json=one)
+        for path in ('volumes', 'volumes/detail'):
+            self.http.get(f'{base.CINDER}/{path}', json=lambda request, _: {
+                'volumes': [each for each in known.values()
+                            if each['name'] in request.qs.get(
+                                'name', [each['name']])]})
 
     def _answer_images(self):
         images = [{'status': 'active', 'min_ram': 0, 'min_disk': 0, **each}

@@ -45,7 +45,8 @@ class TableTest(testtools.TestCase):
     def test_every_hint_is_there_once(self):
         self.assertEqual(
             [*READ, '_pcloud_customer_keys', '_pcloud_image_keys',
-             '_pcloud_volume_keys', '_pcloud_image_constraints',
+             '_pcloud_device_keys',
+             '_pcloud_device_system_keys', '_pcloud_image_constraints',
              '_pcloud_domain', '_pcloud_grow'],
             [each.name for each in hints.TABLE])
         self.assertEqual(tuple(READ), hints.GIVEN)
