@@ -28,7 +28,7 @@ from pcloud.tests.benchmarks import results
 # Numbers of hosts, and of turns.
 FULL = {'clouds_of': ((1000, 5), (10_000, 3), (100_000, 1)),
         'checked': ops.Stream(launches=40, changes=20), 'seconds': 60.0,
-        'cut': 5000, 'parts': 5}
+        'cut': 2000, 'parts': 4}
 SMALL = {'clouds_of': ((400, 1), (800, 1)),
          'checked': ops.Stream(launches=60, changes=30), 'seconds': 10.0,
          'cut': 400, 'parts': 2}
