@@ -4,12 +4,15 @@
 
 Each part has a process of its own: a part that fails loses no other part. A
 part that the file of results has from this commit is left out, unless the
-part is named.
+part is named. Parts that are named are measured again, and the file keeps what
+it has of the other parts, from whatever commit.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
+import dataclasses
 import datetime
 import json
 import pathlib
@@ -26,12 +29,17 @@ from pcloud.tests.benchmarks import tables
 _TAIL = 1000
 
 
-def begun(path: pathlib.Path, sizes: str) -> results.Run:
-    """Return the run that a file keeps of this commit, or a new run."""
-    commit = machine.commit()
+def begun(
+    path: pathlib.Path, sizes: str, commit: str, named: Collection[str],
+) -> results.Run:
+    """Return the run that a file keeps, or a new run.
+
+    :param named: parts that are to be measured again; without such parts only
+        a run of the commit goes on
+    """
     if path.exists():
         kept = results.read(path)
-        if (kept.commit, kept.sizes) == (commit, sizes):
+        if kept.sizes == sizes and (named or kept.commit == commit):
             return kept
     return results.Run(commit, datetime.date.today().isoformat(), sizes,
                        machine.described())
@@ -80,10 +88,13 @@ def main() -> int:
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     path = options.folder / tables.RESULT
-    found = begun(path, options.small)
+    commit = machine.commit()
+    found = begun(path, options.small, commit, options.parts)
     for name in options.parts or found.left():
         print(f'--- {name} ...', file=sys.stderr, flush=True)
-        found.parts[name] = run(name, options.small)
+        found.parts[name] = dataclasses.replace(
+            run(name, options.small),
+            commit='' if commit == found.commit else commit)
         print(f'--- {name}: {found.parts[name].seconds:.0f} seconds',
               file=sys.stderr, flush=True)
         found.parts = {each: found.parts[each] for each in results.PARTS

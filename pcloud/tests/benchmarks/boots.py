@@ -152,14 +152,8 @@ class Scheduler:
     def _fill(self, is_stock: bool, count: int) -> str | None:
         """Write the hosts, and return the id of the Pcloud."""
         self._cloud.make_host('template')
-        _own('template' + bulk.NODE_SUFFIX)
-        # As nova-compute reports: the scheduler ignores the node before.
-        with sa.create_engine(mariadb.url('nova_cell1')).begin() as cell:
-            cell.execute(sa.update(main_models.ComputeNode).values(
-                free_disk_gb=100, free_ram_mb=8192, host_ip='127.0.0.1',
-                stats='{}', metrics='[]', supported_instances='[]',
-                cpu_allocation_ratio=4.0,
-                ram_allocation_ratio=4.0, disk_allocation_ratio=1.0))
+        own('template' + bulk.NODE_SUFFIX)
+        report_nodes()
         placement = sa.create_engine(mariadb.url('placement'))
         rows = self._cloud.rows()
         hosts = [f'compute-{number:06}' for number in range(count)]
@@ -284,7 +278,20 @@ def _named(each: object) -> str:
             else "Nova's filters and weighers")
 
 
-def _own(node: str) -> None:
+def report_nodes() -> None:
+    """Write what nova-compute reports of all nodes.
+
+    The scheduler ignores a node before.
+    """
+    with sa.create_engine(mariadb.url('nova_cell1')).begin() as cell:
+        cell.execute(sa.update(main_models.ComputeNode).values(
+            free_disk_gb=100, free_ram_mb=8192, host_ip='127.0.0.1',
+            stats='{}', metrics='[]', supported_instances='[]',
+            cpu_allocation_ratio=4.0,
+            ram_allocation_ratio=4.0, disk_allocation_ratio=1.0))
+
+
+def own(node: str) -> None:
     """Have Placement know that a provider is Nova's."""
     client = report.report_client_singleton()
     provider, = client.get(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 import contextlib
 import dataclasses
@@ -60,7 +61,8 @@ class Meter:
 
     def spent(self, work: Callable[[], object]) -> Spent:
         """Work, and return the processor time."""
-        threads, others = self._threads(), self._others()
+        # A thread that serves this process later may have served another.
+        threads, others = self._every_thread(), self._others()
         own = time.process_time()
         work()
         own = time.process_time() - own
@@ -70,8 +72,7 @@ class Meter:
             for thread, seconds in self._threads().items()))
 
     def _others(self) -> float:
-        return sum(time.clock_gettime((~pid << 3) | _CPUCLOCK_SCHED)
-                   for pid in self._pids)
+        return sum(map(of_process, self._pids))
 
     def _threads(self) -> dict[int, float]:
         """Return thread of MariaDB -> seconds, of this process's databases."""
@@ -81,12 +82,24 @@ class Meter:
                 'WHERE db LIKE %s', (mariadb.own('').replace('_', r'\_') +
                                      '%',))
             threads = [tid for tid, in cursor.fetchall()]
+        return self._seconds(threads)
+
+    def _every_thread(self) -> dict[int, float]:
+        """Return thread of MariaDB -> seconds, of all threads."""
+        return self._seconds(int(each.name) for each in self._tasks.iterdir())
+
+    def _seconds(self, threads: Iterable[int]) -> dict[int, float]:
         found = {}
         for thread in threads:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                 found[thread] = int((self._tasks / str(
                     thread) / 'schedstat').read_text().split()[0]) / 1e9
         return found
+
+
+def of_process(pid: int) -> float:
+    """Return the seconds of processor time of a process until now."""
+    return time.clock_gettime((~pid << 3) | _CPUCLOCK_SCHED)
 
 
 def _mariadbd() -> int:

@@ -20,6 +20,7 @@ PARTS: Mapping[str, str] = {
     'allocations': 'Hosts a second',
     'aggregates': "Nova's reads of all aggregates",
     'workers': 'Workers',
+    'control_plane': 'A control plane of 100,000 hosts',
     'plans': 'Plans',
     'command_lines': 'Command lines',
 }
@@ -94,11 +95,13 @@ class Part:
     :ivar seconds: how long the part took
     :ivar error: the end of what a part has printed that failed; '' for a part
         that has measured everything
+    :ivar commit: the commit of Pcloud, '' for the commit of the run
     """
 
     seconds: float
     error: str
     rows: Sequence[Row]
+    commit: str = ''
 
 
 @dataclasses.dataclass
@@ -163,7 +166,8 @@ def write(path: pathlib.Path, run: Run) -> None:
               if name != 'parts'}]
     for name, part in run.parts.items():
         lines.append({'part': name, 'seconds': round(part.seconds),
-                      'error': part.error})
+                      'error': part.error,
+                      **({'commit': part.commit} if part.commit else {})})
         lines += map(line, part.rows)
     path.write_text(''.join(json.dumps(each) + '\n' for each in lines))
 

@@ -57,7 +57,9 @@ def _facts(run: results.Run) -> list[str]:
         ['', 'with'], ['commit', run.commit], ['date', run.date],
         ['sizes', run.sizes], *map(list, run.machine.items()),
         *([f'seconds of the part ``{name}``', f'{part.seconds:.0f}']
-          for name, part in run.parts.items())])
+          for name, part in run.parts.items()),
+        *([f'commit of the part ``{name}``', part.commit]
+          for name, part in run.parts.items() if part.commit)])
 
 
 def _titled(label: str, title: str) -> list[str]:

@@ -22,6 +22,7 @@ TOLD = {
     'allocations': '2 processes of nova-api',
     'aggregates': 'ratios set',
     'workers': '20 Pclouds',
+    'control_plane': 'launch, choice without a hint',
     'plans': 'whether servers fit',
     'command_lines': '``nova help list``',
 }

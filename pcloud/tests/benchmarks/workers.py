@@ -52,14 +52,14 @@ def made(pclouds: int, of_pcloud: int) -> list[bulk.Aggregate]:
         first = number * of_pcloud
         pcloud = bulk.pcloud(
             uuid.uuid4().hex, hosts[first:first + of_pcloud], {})
-        _drain(pcloud, hosts[first], is_maintained=number % 2 > 0)
+        drain(pcloud, hosts[first], is_maintained=number % 2 > 0)
         if not number % 4:
             _shrink(pcloud, hosts[first + 1:first + of_pcloud])
         found.append(pcloud)
     return [*found, bulk.journal(found)]
 
 
-def _drain(pcloud: bulk.Aggregate, host: str, is_maintained: bool) -> None:
+def drain(pcloud: bulk.Aggregate, host: str, is_maintained: bool) -> None:
     """Have a host drained, and in a maintenance."""
     now = int(time.time())
     pcloud.metadata[names.state_key(host + bulk.NODE_SUFFIX)] = 'disabled'

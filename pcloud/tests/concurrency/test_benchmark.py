@@ -56,3 +56,32 @@ class FailingTest(testtools.TestCase):
         part = __main__.run('no_such_part', 'small')
         self.assertIn('No module named', part.error)
         self.assertEqual([], part.rows)
+
+
+class BegunTest(testtools.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.path = pathlib.Path(self.enterContext(
+            tempfile.TemporaryDirectory()), 'kept')
+        mariadb.need()
+        self.kept = results.Run('abc', '2026-01-02', 'full', {}, {
+            'plans': results.Part(1.0, '', [])})
+        results.write(self.path, self.kept)
+
+    def _begun(self, sizes, commit, *named):
+        return __main__.begun(self.path, sizes, commit, named)
+
+    def test_a_run_goes_on(self):
+        self.assertEqual(self.kept, self._begun('full', 'abc'))
+        self.assertEqual(self.kept, self._begun('full', 'abc', 'calls'))
+
+    def test_a_run_of_another_commit_begins(self):
+        found = self._begun('full', 'def')
+        self.assertEqual(('def', {}), (found.commit, found.parts))
+
+    def test_named_parts_leave_the_other_parts(self):
+        self.assertEqual(self.kept, self._begun('full', 'def', 'calls'))
+
+    def test_sizes_are_not_mixed(self):
+        self.assertEqual({}, self._begun('small', 'abc', 'calls').parts)

@@ -2,6 +2,7 @@
 
 """The page about performance shows what a run of the benchmarks has found."""
 
+import dataclasses
 import pathlib
 import re
 import tempfile
@@ -98,6 +99,18 @@ class TablesTest(testtools.TestCase):
             path = pathlib.Path(folder, tables.RESULT)
             results.write(path, self.run_)
             self.assertEqual(self.run_, results.read(path))
+
+    def test_a_part_of_another_commit(self):
+        self.run_.parts['calls'] = dataclasses.replace(
+            self.run_.parts['calls'], commit='def')
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, tables.RESULT)
+            results.write(path, self.run_)
+            self.assertEqual(self.run_, results.read(path))
+        lines = [line.split() for line in tables.page(self.run_).splitlines()]
+        self.assertIn('commit of the part ``calls`` def'.split(), lines)
+        self.assertNotIn('commit of the part ``plans``'.split(),
+                         [line[:-1] for line in lines])
 
     def test_four_digits_are_kept(self):
         self.assertEqual(
