@@ -271,6 +271,28 @@ Related options:
 * ``[filter_scheduler] hypervisor_version_weight_multiplier``: set it to 0
   where the platform's version says the same, or it counts twice.
 """),
+    cfg.StrOpt(
+        'quota_driver',
+        default='rows',
+        choices=[
+            ('rows', 'Pcloud keeps the limits, which '
+             '``/os-pcloud-quotas`` sets, beside its other settings'),
+            ('unified', 'Keystone keeps the limits, as the registered limit '
+             'and the limits of the resource ``pcloud_units``')],
+        help="""
+Who keeps the limits of units of projects.
+
+With ``unified`` the section ``[oslo_limit]`` says how Keystone is asked, as
+for Nova's own unified limits; while Keystone does not answer no project gets
+hosts. nova-api, nova-scheduler and ``pcloud-manage work`` have to have the
+same value, and the section. ``/os-pcloud-quotas`` shows Keystone's limits
+then, and sets none. Set ``[oslo_limit] timeout``: without it a Keystone that
+accepts connections and never answers holds up requests.
+
+Related options:
+
+* ``[pcloud] quota_units`` is the default for ``rows`` alone
+"""),
     cfg.IntOpt(
         'quota_units',
         default=10,
@@ -281,6 +303,10 @@ project that has no limit of its own. -1 is unlimited.
 
 A host costs the units of its host flavor. A limit below what a project uses
 already refuses the next host alone.
+
+Related options:
+
+* ``[pcloud] quota_driver``: with ``unified`` this has no effect
 """),
     cfg.IntOpt(
         'reboot_bucket_days',

@@ -123,6 +123,11 @@ class DeviceKeysUnknown(Unavailable):
                'operator.')
 
 
+class LimitsSilent(Unavailable):
+    message = ('Keystone does not tell how many units the project may use at '
+               'the moment; nothing was changed. Repeat the request later.')
+
+
 class OutcomeUnknown(Unavailable):
     message = ('The database went away while the change was being written; '
                'whether the change was made is not known. Look at the '
@@ -355,6 +360,11 @@ class HostsContended(Conflict):
     message = ("No free host of host flavor '%(host_flavor)s'%(zone)s could "
                'be kept in %(attempts)d attempts: other requests wanted the '
                'same hosts or quota at the same moment; try again.')
+
+
+class LimitsOutdated(Conflict):
+    message = ('Other projects of the domain have begun to use units '
+               'meanwhile; nothing was changed, try again.')
 
 
 class QuotaExceeded(Denied):

@@ -33,12 +33,15 @@ import nova.conf  # noqa: E402
 from nova.scheduler import filters  # noqa: E402
 from nova.scheduler import weights  # noqa: E402
 from pcloud.backend.changes import journal  # noqa: E402
+from pcloud.backend import limits  # noqa: E402
 from pcloud.backend import outages  # noqa: E402
+from pcloud.backend import unified_limits  # noqa: E402
 from pcloud.cmd import api_pipelines  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import internal_hints  # noqa: E402
 from pcloud.cmd import release  # noqa: E402
 from pcloud import conf  # noqa: E402
+from pcloud import exception  # noqa: E402
 from pcloud.explain import loading  # noqa: E402
 from pcloud.rules import looks  # noqa: E402
 from pcloud.rules.moving import blockers  # noqa: E402
@@ -212,6 +215,27 @@ class Checks(upgradecheck.UpgradeCommands):
             f'Of drains, maintenances, rebalances and scaled services, '
             f'{reason}.'))
 
+    def check_limits(self) -> upgradecheck.Result:
+        """Keystone tells the limits of units where it is to keep them."""
+        if limits.is_kept():
+            return _result(upgradecheck.Code.SUCCESS)
+        try:
+            default = unified_limits.registered()
+        except exception.LimitsSilent as error:
+            return _result(
+                upgradecheck.Code.FAILURE,
+                '[pcloud] quota_driver is unified, and Keystone does not tell '
+                f'limits: {error.details["reason"]}. Until then no project '
+                'gets hosts; see [oslo_limit].')
+        if default is None:
+            return _result(
+                upgradecheck.Code.WARNING,
+                '[pcloud] quota_driver is unified, and Keystone has no '
+                f'registered limit of {unified_limits.RESOURCE} for the '
+                'service and region of [oslo_limit]: projects without a limit '
+                'of their own get no hosts.')
+        return _result(upgradecheck.Code.SUCCESS)
+
     _upgrade_checks = (
         ('Nova version', check_nova_version),
         ('Internal hints', check_internal_hints),
@@ -222,6 +246,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ('API filter', check_paste),
         ('Allocation ratios', check_ratios),
         ('Worker', check_worker),
+        ('Unified limits', check_limits),
     )
 
 

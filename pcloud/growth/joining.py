@@ -24,6 +24,7 @@ from pcloud.backend.calls import placement
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import due
 from pcloud.backend.changes import writes
+from pcloud.backend import limits
 from pcloud.counters import allocations
 from pcloud import exception
 from pcloud.growth import free_capacity
@@ -39,6 +40,7 @@ from pcloud.objects import quotas
 from pcloud.objects import reconcile
 from pcloud.rules import capacity
 from pcloud.rules.placing import access
+from pcloud.rules.placing import choice
 from pcloud.rules.placing import default_pcloud
 
 LOG = logging.getLogger(__name__)
@@ -60,10 +62,11 @@ def choose(
         `exception.ReleasedHostsSettling`, and as `allocation.choose`
     """
     units = host_flavors.units(context, growth.host_flavor)
-    waiting_lists.check(context, growth.host_flavor, _zone(growth, room.spec))
+    zones = waiting_lists.open_zones(
+        context, growth.host_flavor, _zone(growth, room.spec))
     quota = quotas.show(context, pcloud.owner)
     ratios = _ratios(context, pcloud)
-    offers = _offers(context, pcloud, growth, room.spec, units)
+    offers = _offers(context, pcloud, growth, zones, units)
     token = secrets.token_hex(4)
     chosen: list[hosts.Host] = []
     while short := room.shortage:
@@ -101,24 +104,23 @@ def _check_most(
 
 def _offers(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    growth: default_pcloud.Growth, spec: objects.RequestSpec, units: int,
+    growth: default_pcloud.Growth, zones: choice.Zones, units: int,
 ) -> Iterator[computes.Compute]:
     """Yield free hosts of the host flavor, each once, in random order.
 
     The hosts end when enough have been looked at.
 
-    :raises: as `allocation.choose`; `exception.NoFreeHost` only when there is
-        no host at all
+    :raises: as `allocation.choose`; `exception.NoFreeHost` and
+        `exception.OthersWaiting` only when there is no host at all
     """
     chance = random.SystemRandom()
-    zone = _zone(growth, spec)
     tried: list[str] = []
     while len(tried) < growth.most_hosts + _PASSED_OVER:
         try:
             compute = allocation.choose(
                 context, pcloud, units, growth.host_flavor,
-                zone, tried, chance)
-        except exception.NoFreeHost:
+                zones, tried, chance)
+        except (exception.NoFreeHost, exception.OthersWaiting):
             if tried:
                 return
             raise
@@ -175,8 +177,11 @@ def add(
     """
     pcloud = turn.pcloud
 
-    def work(written: writes.Rows) -> list[due.Due]:
-        dues = allocation.write(context, written, pcloud, chosen, due.GROWN)
+    def work(
+        written: writes.Rows, known: limits.Limits,
+    ) -> list[due.Due]:
+        dues = allocation.write_within(
+            context, written, known, pcloud, chosen, due.GROWN)
         _check_most(
             growth, len(written.members(pcloud.aggregate.id)) - len(chosen),
             len(chosen))

@@ -143,8 +143,8 @@ def _words(
     flavor: free_hosts.HostFlavor, units: quotas.Quota,
 ) -> str:
     text = f'add one host of host flavor {flavor.id} and enable it'
-    missing = units.in_use + flavor.units - units.limit
-    if units.limit == quotas.UNLIMITED or missing <= 0:
+    missing = units.short_by(flavor.units)
+    if not missing:
         return text
     larger = text_rules.counted(missing, 'unit', 'units')
     return f'{text}; your quota would have to be {larger} larger for that'

@@ -136,8 +136,7 @@ def _is_unknown(bundle: bundles.Bundle, offer: _Offer) -> bool:
 def _option(offer: _Offer, number: int, quota: quotas.Quota) -> Option:
     units = number * offer.flavor.units
     return Option(
-        offer.flavor.id, number, units, offer.free,
-        0 if quota.allows(units) else quota.in_use + units - quota.limit)
+        offer.flavor.id, number, units, offer.free, quota.short_by(units))
 
 
 def _order(offer: _Offer, number: int) -> tuple:

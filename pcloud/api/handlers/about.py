@@ -7,6 +7,7 @@ from oslo_config import cfg
 from pcloud.api import call as api_call
 from pcloud.api.handlers import room
 from pcloud.api.views import times
+from pcloud.backend import limits
 from pcloud.objects import looks
 
 CONF = cfg.CONF
@@ -50,7 +51,7 @@ def show(call: api_call.Call) -> dict:
         'extensions': list(EXTENSIONS),
         'worker_seen': times.shown_seconds(looks.seen(call.context)),
         'limits': {'pclouds_per_page': CONF.api.max_limit,
-                   'quota_units': CONF.pcloud.quota_units,
+                   'quota_units': limits.default(),
                    'room_flavors': room.MOST_FLAVORS,
                    'room_servers': room.MOST_SERVERS,
                    'wait_entries': CONF.pcloud.wait_entries,

@@ -2,16 +2,13 @@
 
 """``/os-pcloud-quotas``."""
 
-from oslo_config import cfg
-
 from pcloud.api import call as api_call
 from pcloud.api import projects
 from pcloud.api.schemas import types
+from pcloud.backend import limits
 from pcloud import exception
 from pcloud.objects import quotas
 from pcloud.rules import units
-
-CONF = cfg.CONF
 
 UPDATE_BODY = types.body(
     'quota',
@@ -44,7 +41,7 @@ def show(call: api_call.Call) -> dict:
     if not call.can(call.rule, project_id):
         raise exception.PolicyForbids(rule=call.rule)
     quota = quotas.show(call.context, project_id)
-    if not quota.in_use and quota.limit == CONF.pcloud.quota_units:
+    if not quota.in_use and quota.limit == limits.default():
         projects.check(call.context, project_id)
     return _view(quota)
 

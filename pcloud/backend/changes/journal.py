@@ -95,6 +95,11 @@ def owner_anchor(project_id: str) -> str:
     return f'owner:{project_id}'
 
 
+def domain_anchor(domain_id: str) -> str:
+    """Return the anchor of the changes that count in a domain's limit."""
+    return f'domain:{domain_id}'
+
+
 def growth_anchor(pcloud_id: str) -> str:
     """Return the anchor of the launches that may let a Pcloud grow."""
     return f'growth:{pcloud_id}'

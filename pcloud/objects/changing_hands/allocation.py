@@ -42,6 +42,7 @@ from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import spans
 from pcloud.backend.changes import writes
+from pcloud.backend import limits
 from pcloud.counters import allocations
 from pcloud import exception
 from pcloud import names
@@ -56,6 +57,7 @@ from pcloud.objects import quotas
 from pcloud.objects import reconcile
 from pcloud.rules.moving import dates
 from pcloud.rules.placing import access
+from pcloud.rules.placing import choice
 from pcloud.rules.placing import constraints
 from pcloud import text
 
@@ -66,6 +68,9 @@ Result = TypeVar('Result')
 
 # How many host flavors a request with constraints tries at most.
 _FLAVORS = 100
+
+# How often limits are read that do not tell.
+_READ = 5
 
 
 class Lost(Exception):
@@ -113,12 +118,12 @@ def _add(
     only: frozenset[str] | None, chance: random.Random,
     until: dates.Until | None,
 ) -> list[hosts.Host]:
-    waiting_lists.check(context, flavor_id, zone)
+    zones = waiting_lists.open_zones(context, flavor_id, zone)
     deadline = time.monotonic() + CONF.pcloud.allocation_timeout
     tried: list[str] = []
     for attempt in range(1, CONF.pcloud.allocation_attempts + 1):
         chosen = choosing.choose_or_finish(
-            context, pcloud, units, flavor_id, zone, only, (), tried,
+            context, pcloud, units, flavor_id, zones, only, (), tried,
             len(wanted), chance)
         try:
             added, dues = _take(
@@ -188,7 +193,7 @@ def _add_fitting(
 
 def choose(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    units: int, flavor_id: str, zone: str | None, tried: list[str],
+    units: int, flavor_id: str, zones: choice.Zones, tried: list[str],
     chance: random.Random,
 ) -> computes.Compute:
     """Choose a free host for a Pcloud.
@@ -197,12 +202,13 @@ def choose(
     :param tried: service hosts that will not do
     :raises: `exception.QuotaExceeded` when the quota refuses any host,
         `exception.HostsSettling`, `exception.NoFreeHost`,
+        `exception.OthersWaiting` where others wait for hosts of some zones,
         `exception.Unavailable` when a free host's cell is silent
     """
     without = frozenset(tried)
     while True:
         chosen = choosing.choose_or_finish(
-            context, pcloud, units, flavor_id, zone, None, without, [], 1,
+            context, pcloud, units, flavor_id, zones, None, without, [], 1,
             chance)
         try:
             _check_empty(context, chosen)
@@ -232,25 +238,45 @@ def _take(
     return run(
         context, pcloud, [journal.pcloud_anchor(pcloud.id),
                           journal.owner_anchor(pcloud.owner)],
-        lambda written: (added, write(
-            context, written, pcloud, added, due.ADDED)))
+        lambda written, known: (added, write_within(
+            context, written, known, pcloud, added, due.ADDED)))
 
 
 def run(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    anchors: Collection[str], work: Callable[[writes.Rows], Result],
+    anchors: Collection[str],
+    work: Callable[[writes.Rows, limits.Limits], Result],
 ) -> Result:
-    """Make a change that adds hosts, as `change.run`.
+    """Make a change that adds hosts within the owner's limit.
 
     Nobody has to run for hosts to settle: where hosts that the owner has let
     go stand in the way, and have settled, the change is made once more.
+
+    :param work: as for `change.run`, and with the owner's limit, which is read
+        before the change
+    :raises: `exception.LimitsSilent`, `exception.LimitsOutdated`, and as
+        `change.run`
     """
     try:
-        return change.run(context, anchors, work)
+        return _run(context, pcloud, anchors, work)
     except exception.ReleasedHostsSettling:
         if not _finish_released(context, pcloud.owner):
             raise
-    return change.run(context, anchors, work)
+    return _run(context, pcloud, anchors, work)
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(exception.LimitsOutdated),
+    stop=tenacity.stop_after_attempt(_READ), reraise=True)
+def _run(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    anchors: Collection[str],
+    work: Callable[[writes.Rows, limits.Limits], Result],
+) -> Result:
+    known = limits.read(context, [pcloud.owner])
+    return change.run(
+        context, [*anchors, *known.anchors],
+        lambda written: work(written, known))
 
 
 def check_released(
@@ -311,8 +337,7 @@ def write(
     :param event: `due.ADDED`, `due.GROWN`, `due.REPLACING` or
         `due.RECOVERING`
     :returns: what is due for each host
-    :raises: `Lost` when a host cannot be had, `exception.QuotaExceeded`,
-        `exception.ReleasedHostsSettling`, `exception.HostNameInUse`,
+    :raises: `Lost` when a host cannot be had, `exception.HostNameInUse`,
         `exception.PcloudNotFound`
     """
     dues = [due.Due(written.mark, provider=host.node.uuid, event=event,
@@ -324,10 +349,24 @@ def write(
             raise Lost('another change has it', host.compute.host)
     for host in added:
         _join(written, pcloud, host)
-    quotas.check_added(context, pcloud.owner, sum(
-        host.units for host in added if host.replaces is None))
     for host in added:
         _check_alone(context, pcloud, host.compute.host, host.host_flavor)
+    return dues
+
+
+def write_within(
+    context: nova_context.RequestContext, written: writes.Rows,
+    known: limits.Limits, pcloud: pclouds.Head, added: Sequence[hosts.Host],
+    event: str,
+) -> list[due.Due]:
+    """Write the rows of new hosts that cost units, within the owner's limit.
+
+    :param known: the limits, read before the change
+    :raises: as `write` and `quotas.check_added`
+    """
+    dues = write(context, written, pcloud, added, event)
+    quotas.check_added(context, known, pcloud.owner,
+                       sum(host.units for host in added))
     return dues
 
 

@@ -35,7 +35,7 @@ _FINISHED = 10
 
 def choose_or_finish(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    units: int, flavor_id: str, zone: str | None,
+    units: int, flavor_id: str, zones: choice.Zones,
     only: frozenset[str] | None, without: Collection[str], tried: list[str],
     count: int, chance: random.Random,
 ) -> list[computes.Compute]:
@@ -45,10 +45,11 @@ def choose_or_finish(
     :param count: how many hosts to choose
     :raises: `exception.QuotaExceeded` when the quota refuses any such hosts,
         `exception.HostsSettling`, `exception.NoFreeHost`,
+        `exception.OthersWaiting` where others wait for hosts of some zones,
         `exception.Unavailable` when a free host's cell is silent
     """
     chosen = _draw(
-        context, flavor_id, zone, only, without, tried, count, chance)
+        context, flavor_id, zones, only, without, tried, count, chance)
     if len(chosen) < count:
         quotas.check(context, pcloud.owner, units * count)
         waiting = [host for host in pool_rows.settling(context, flavor_id)
@@ -60,22 +61,28 @@ def choose_or_finish(
         reconcile.finish_some(
             context, ready[:_FINISHED + missing - 1], missing)
         chosen = _draw(
-            context, flavor_id, zone, only, without, tried, count, chance)
+            context, flavor_id, zones, only, without, tried, count, chance)
         if len(chosen) < count:
             if not waiting:
-                _check_answers(context, flavor_id, zone)
-            raise _too_few(flavor_id, zone, len(chosen), count, len(waiting))
+                _check_answers(context, flavor_id, zones)
+            raise _too_few(
+                flavor_id, zones, len(chosen), count, len(waiting))
     return chosen
 
 
 def _too_few(
-    flavor_id: str, zone: str | None, free: int, wanted: int, waiting: int,
+    flavor_id: str, zones: choice.Zones, free: int, wanted: int,
+    waiting: int,
 ) -> exception.PcloudError:
     """Return the error of a request for more hosts than are free.
 
     :param waiting: how many hosts settle
     """
-    in_zone = text.in_zone(zone)
+    in_zone = text.in_zone(zones.wanted)
+    if zones.waited_for:
+        return exception.OthersWaiting(
+            count=sum(zones.waited_for.values()), host_flavor=flavor_id,
+            zone=in_zone)
     if wanted == 1:
         return (exception.HostsSettling(
             host_flavor=flavor_id, zone=in_zone, count=waiting) if waiting
@@ -105,14 +112,15 @@ def settled(
 
 
 def _check_answers(
-    context: nova_context.RequestContext, flavor_id: str, zone: str | None,
+    context: nova_context.RequestContext, flavor_id: str,
+    zones: choice.Zones,
 ) -> None:
     """Do not call hosts taken while the hosts' cells are silent.
 
     :raises: `exception.Unavailable`
     """
     free = computes.load(context, pool_rows.unallocated(context, flavor_id))
-    if any(not compute.answered and zone in (None, compute.zone)
+    if any(not compute.answered and zones.allow(compute.zone)
            for compute in free.values()):
         raise exception.Unavailable()
 
@@ -124,9 +132,9 @@ def _will_do(
 
 
 def _draw(
-    context: nova_context.RequestContext, flavor_id: str, zone: str | None,
-    only: frozenset[str] | None, without: Collection[str], tried: list[str],
-    count: int, chance: random.Random,
+    context: nova_context.RequestContext, flavor_id: str,
+    zones: choice.Zones, only: frozenset[str] | None, without: Collection[str],
+    tried: list[str], count: int, chance: random.Random,
 ) -> list[computes.Compute]:
     """Choose hosts at random among the free hosts: all where too few are free.
 
@@ -137,7 +145,7 @@ def _draw(
     for drawn in _draws(context, flavor_id, only, tried, count - 1, chance):
         chosen = _choose_among(
             context, [host for host in drawn if _will_do(host, only, without)],
-            zone, tried, count, chance)
+            zones, tried, count, chance)
         if len(chosen) == count:
             break
     return chosen
@@ -177,11 +185,12 @@ def _few(
 
 def _choose_among(
     context: nova_context.RequestContext, free: Collection[str],
-    zone: str | None, tried: list[str], count: int, chance: random.Random,
+    zones: choice.Zones, tried: list[str], count: int,
+    chance: random.Random,
 ) -> list[computes.Compute]:
     known = computes.load(context, free)
     chosen = choice.choose(
-        map(candidate, known.values()), zone, tried, count, chance)
+        map(candidate, known.values()), zones, tried, count, chance)
     return [known[each.host] for each in chosen]
 
 

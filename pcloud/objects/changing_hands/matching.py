@@ -22,6 +22,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
+from pcloud.backend import limits
 from pcloud.backend import outages
 from pcloud.counters import allocations
 from pcloud import exception
@@ -32,6 +33,7 @@ from pcloud.objects.changing_hands import waiting_lists
 from pcloud.objects import hosts
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
+from pcloud.rules.placing import choice
 from pcloud.rules import waiting as rules
 
 CONF = cfg.CONF
@@ -52,13 +54,13 @@ def step(context: nova_context.RequestContext) -> None:
     One query while nobody waits. What cannot be done for a host flavor stays
     due, and keeps no other host flavor waiting.
     """
-    lists = waiting_lists.all_(context)
+    lists = waiting_lists.with_limits(context)
     flavors = sorted({each.flavor for each in (*lists.over, *lists.every())})
     random.shuffle(flavors)
     for flavor in flavors:
         try:
             _end(context, flavor, lists)
-            _match(context, lists.places(flavor), lists.units.get(flavor, 0))
+            _match(context, flavor, lists)
         except (exception.PcloudError, *outages.ANY) as error:
             LOG.warning('Who waits for host flavor %(flavor)s has to wait '
                         'on: %(error)s', {'flavor': flavor, 'error': error})
@@ -77,22 +79,21 @@ def _end(
 
 
 def _match(
-    context: nova_context.RequestContext, places: list[rules.Place],
-    units: int,
+    context: nova_context.RequestContext, flavor_id: str,
+    lists: waiting_lists.Lists,
 ) -> None:
     """Give free hosts to the entries of a host flavor.
 
     A zone without a free host is asked about once, however many wait.
-
-    :param places: of the host flavor, in order
     """
     without: set[str | None] = set()
-    for place in places:
+    units = lists.units.get(flavor_id, 0)
+    for place in lists.places(flavor_id):
         waiting = place.waiting
         if not place.is_matchable or waiting.entry.zone in without:
             continue
         try:
-            _give(context, waiting, units)
+            _give(context, waiting, units, lists.known)
         except _NO_QUOTA as error:
             LOG.info('Entry %(id)s of a waiting list is passed over: '
                      '%(error)s', {'id': waiting.id, 'error': error})
@@ -100,27 +101,31 @@ def _match(
             without.add(waiting.entry.zone)
             if waiting.entry.zone is None:
                 return
-        except (exception.PcloudNotFound, _NotNext):
+        except (exception.PcloudNotFound, exception.LimitsOutdated, _NotNext):
             # The next look computes the order anew.
             return
 
 
 def _give(
     context: nova_context.RequestContext, waiting: rules.Waiting, units: int,
+    known: limits.Limits,
 ) -> None:
     """Give a free host to an entry that is the next.
 
+    :param known: the limits of all owners who wait
     :raises: those of `_NO_HOST` and `_NO_QUOTA`, `_NotNext`,
-        `exception.PcloudNotFound`, and as `change.run`
+        `exception.PcloudNotFound`, `exception.LimitsSilent`,
+        `exception.LimitsOutdated`, and as `change.run`
     """
     pcloud = pclouds.head(context, waiting.entry.pcloud)
     try:
-        host = _taken(context, pcloud, waiting, waiting.entry.name, units)
+        host = _taken(
+            context, pcloud, waiting, waiting.entry.name, units, known)
     except exception.HostNameInUse:
         there = pcloud_rows.find(context, pcloud.id)
         taken = names.hosts(there.metadata) if there else {}
         host = _taken(context, pcloud, waiting, rules.free_name(
-            waiting.entry.name, taken), units)
+            waiting.entry.name, taken), units, known)
     allocations.ALLOCATIONS.add([waiting.flavor, allocations.WAITING], 1)
     LOG.info("Pcloud %(pcloud)s has waited for host '%(name)s', which has "
              'joined.', {'pcloud': pcloud.id, 'name': host.name})
@@ -129,7 +134,7 @@ def _give(
 
 def _taken(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    waiting: rules.Waiting, name: str, units: int,
+    waiting: rules.Waiting, name: str, units: int, known: limits.Limits,
 ) -> hosts.Host:
     """Return the host that an entry has got.
 
@@ -142,7 +147,8 @@ def _taken(
                 journal.waiting_anchor(waiting.flavor),
                 journal.pcloud_anchor(pcloud.id),
                 journal.owner_anchor(pcloud.owner),
-            ], functools.partial(_write, context, pcloud, host, waiting))
+            ], functools.partial(
+                _write, context, pcloud, host, waiting, known))
         except allocation.Lost as lost:
             LOG.info('Host %(host)s cannot be had, %(reason)s.',
                      {'host': host.compute.host, 'reason': lost})
@@ -165,8 +171,8 @@ def _offers(
     tried: list[str] = []
     for _ in range(CONF.pcloud.allocation_attempts):
         compute = allocation.choose(
-            context, pcloud, units, waiting.flavor, waiting.entry.zone, tried,
-            random.SystemRandom())
+            context, pcloud, units, waiting.flavor,
+            choice.Zones(waiting.entry.zone), tried, random.SystemRandom())
         tried.append(compute.host)
         yield dataclasses.replace(
             hosts.new(context, pcloud, name, waiting.flavor, compute, units),
@@ -175,15 +181,22 @@ def _offers(
 
 def _write(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    host: hosts.Host, waiting: rules.Waiting, written: writes.Rows,
+    host: hosts.Host, waiting: rules.Waiting, everybodys: limits.Limits,
+    written: writes.Rows, known: limits.Limits,
 ) -> due.Due:
     """Write that a Pcloud has got the host that it has waited for.
 
-    :raises: `_NotNext`, and as `allocation.write`
+    :param everybodys: the limits of all owners who wait
+    :param known: the limit of the owner
+    :raises: `_NotNext`, and as `allocation.write_within`
     """
-    what, = allocation.write(context, written, pcloud, [host], due.ADDED)
-    lists = waiting_lists.of(context, waiting.flavor).without_units(
-        pcloud.owner, host.units)
+    what, = allocation.write_within(
+        context, written, known, pcloud, [host], due.ADDED)
+    try:
+        lists = waiting_lists.before_giving(
+            context, waiting.flavor, everybodys, pcloud.owner, host.units)
+    except exception.LimitsOutdated:
+        raise _NotNext()
     ahead = rules.before(lists.places(waiting.flavor), host.compute.zone)
     if (not ahead or ahead[0].waiting != waiting or
             not waiting_entries.drop(written, waiting)):

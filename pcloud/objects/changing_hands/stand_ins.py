@@ -33,6 +33,7 @@ from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
+from pcloud.rules.placing import choice
 
 # That no host stands in.
 NONE_THERE = (exception.NoFreeHost, exception.HostsSettling,
@@ -78,8 +79,8 @@ def choose(
         return _opened(hosts.show(context, pcloud, spare.name), stand_in)
     units = host_flavors.units(context, flavor_id)
     chosen = allocation.choose(
-        context, pcloud, units, flavor_id, compute.zone, maintained,
-        random.SystemRandom())
+        context, pcloud, units, flavor_id, choice.Zones(compute.zone),
+        maintained, random.SystemRandom())
     return dataclasses.replace(hosts.new(
         context, pcloud,
         f'{name[:_NAME_LENGTH]}-r{secrets.token_hex(2)}', flavor_id, chosen,

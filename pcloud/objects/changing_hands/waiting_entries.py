@@ -16,6 +16,7 @@ from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.changes import change
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
+from pcloud.backend import limits
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.changing_hands import waiting_lists
@@ -49,7 +50,8 @@ def begin(
     :raises: `exception.QuotaExceeded`, `exception.TooManyWaiting`,
         `exception.HostNameInUse` also for the name of another entry of the
         Pcloud, `exception.NameTooLong` for a zone, `exception.PcloudNotFound`,
-        `exception.HostFlavorNotFound`, and as `change.run`
+        `exception.HostFlavorNotFound`, `exception.LimitsSilent`,
+        `exception.LimitsOutdated`, and as `change.run`
 
     Rule: reference-waiting-calls
     """
@@ -63,8 +65,9 @@ def begin(
     def work(written: writes.Rows) -> rules.Place:
         written.write_kept({
             names.waiting_key(flavor_id, waiting.id): value})
-        return _place(context, written, pcloud, waiting)
+        return _place(context, written, known, pcloud, waiting)
 
+    known = limits.read(context, [pcloud.owner])
     place = change.run(context, [
         journal.waiting_anchor(flavor_id), journal.pcloud_anchor(pcloud.id),
         journal.owner_anchor(pcloud.owner)], work)
@@ -86,7 +89,7 @@ def _checked(entry: rules.Entry) -> str:
 
 def _place(
     context: nova_context.RequestContext, written: writes.Rows,
-    pcloud: pclouds.Head, waiting: rules.Waiting,
+    known: limits.Limits, pcloud: pclouds.Head, waiting: rules.Waiting,
 ) -> rules.Place:
     """Return the place of a new entry, read after its row is written.
 
@@ -95,7 +98,8 @@ def _place(
     if written.find(names.pcloud(pcloud.id)) is None:
         raise exception.PcloudNotFound(pcloud=pcloud.id)
     units = host_flavors.units(context, waiting.flavor)
-    quotas.check(context, pcloud.owner, units)
+    quotas.check_more(
+        quotas.show_within(context, known, pcloud.owner), units)
     lists = waiting_lists.all_(context)
     count = sum(each.owner == pcloud.owner for each in lists.every()) - 1
     if count >= CONF.pcloud.wait_entries:

@@ -6,15 +6,17 @@ Rule: reference-waiting
 """
 
 import collections
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
+import functools
 import re
+import types
 
 from nova import context as nova_context
-from oslo_config import cfg
 from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import kept_rows
@@ -24,13 +26,13 @@ from pcloud.backend.aggregates import readings
 from pcloud.backend.aggregates import rows
 from pcloud.backend.aggregates import waiting_rows
 from pcloud.backend.changes import journal
+from pcloud.backend import limits
 from pcloud import exception
 from pcloud import names
 from pcloud.rules import forms
+from pcloud.rules.placing import choice
 from pcloud.rules import waiting as rules
 from pcloud import text
-
-CONF = cfg.CONF
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +44,14 @@ class Lists:
         is gone; the owner is '' where the Pcloud is gone
     :ivar projects: ``project id -> Project`` of the owners
     :ivar units: ``host flavor id -> units``
+    :ivar known: the limits of the owners
     """
 
     waiting: Mapping[str, tuple[rules.Waiting, ...]]
     over: tuple[rules.Waiting, ...]
     projects: Mapping[str, rules.Project]
     units: Mapping[str, int]
+    known: limits.Limits = limits.ROWS
 
     def places(self, flavor_id: str) -> list[rules.Place]:
         """Return the places in the waiting list of a host flavor, in order."""
@@ -66,51 +70,89 @@ class Lists:
             if place.waiting.entry.pcloud == pcloud_id),
             key=lambda place: (place.waiting.entry.since, place.waiting.id))
 
-    def without_units(self, owner: str, units: int) -> 'Lists':
-        """Return the lists as before an owner has got some units."""
-        projects = dict(self.projects)
-        if owner in projects:
-            projects[owner] = projects[owner].with_more(-units)
-        return dataclasses.replace(self, projects=projects)
-
 
 _NOBODY = Lists({}, (), {}, {})
 
+_Reader = Callable[[Collection[str]], limits.Limits]
 
-def check(
+
+def open_zones(
     context: nova_context.RequestContext, flavor_id: str, zone: str | None,
-) -> None:
-    """Refuse a host to whoever does not wait, while others wait.
+) -> choice.Zones:
+    """Return where whoever does not wait may have a host, while others wait.
 
-    One query while nobody waits for a host of the host flavor, else as `of`.
+    One query while nobody waits for a host of the host flavor, else as
+    `with_limits`.
 
     :param zone: the availability zone of the host, None for any zone
-    :raises: `exception.OthersWaiting`
+    :raises: `exception.OthersWaiting` where others wait for any such host
 
     Rule: reference-waiting-overtaking
     """
-    ahead = rules.before(of(context, flavor_id).places(flavor_id), zone)
-    if ahead:
+    lists = _read(context, names.waiting_key(flavor_id, ''),
+                  functools.partial(limits.read, context))
+    ahead = rules.before(lists.places(flavor_id), zone)
+    waited_for = collections.Counter(
+        place.waiting.entry.zone or zone or '' for place in ahead)
+    if waited_for.keys() & {'', zone}:
         raise exception.OthersWaiting(
             count=len(ahead), host_flavor=flavor_id, zone=text.in_zone(zone))
+    return choice.Zones(zone, waited_for)
 
 
 def of(
     context: nova_context.RequestContext, flavor_id: str,
 ) -> Lists:
     """Return the waiting list of a host flavor, with the queries of `all_`."""
-    return _read(context, names.waiting_key(flavor_id, ''))
+    return _read(context, names.waiting_key(flavor_id, ''), _by_rows)
 
 
 def all_(context: nova_context.RequestContext) -> Lists:
     """Return the waiting lists of all host flavors.
 
-    One query while nobody waits, else seven.
+    One query while nobody waits, else seven. Keystone is not asked for limits,
+    on which no position depends: `Place.is_matchable` tells nothing.
     """
-    return _read(context, names.WAITING_PREFIX)
+    return _read(context, names.WAITING_PREFIX, _by_rows)
 
 
-def _read(context: nova_context.RequestContext, prefix: str) -> Lists:
+def _by_rows(owners: Collection[str]) -> limits.Limits:
+    return limits.ROWS
+
+
+def with_limits(context: nova_context.RequestContext) -> Lists:
+    """Return `all_` with the limits of the owners.
+
+    :raises: `exception.LimitsSilent`, `exception.LimitsOutdated`
+    """
+    return _read(context, names.WAITING_PREFIX,
+                 functools.partial(limits.read, context))
+
+
+def before_giving(
+    context: nova_context.RequestContext, flavor_id: str,
+    known: limits.Limits, owner: str, units: int,
+) -> Lists:
+    """Return a waiting list within a change, as before an owner got units.
+
+    :param known: the limits, read before the change
+    :param units: what the change has added to the units of the owner
+    :raises: `exception.LimitsOutdated`, also when another project has begun to
+        wait since
+    """
+    return _read(context, names.waiting_key(flavor_id, ''),
+                 lambda owners: known, {owner: units})
+
+
+def _read(
+    context: nova_context.RequestContext, prefix: str, read: _Reader,
+    given: Mapping[str, int] = types.MappingProxyType({}),
+) -> Lists:
+    """Return the waiting lists whose rows have a prefix.
+
+    :param read: returns the limits of the owners
+    :param given: ``project id -> units`` that do not count
+    """
     kept = kept_rows.of_prefix(context, prefix)
     if not kept:
         return _NOBODY
@@ -126,10 +168,12 @@ def _read(context: nova_context.RequestContext, prefix: str) -> Lists:
     by_flavor = collections.defaultdict(list)
     for each in live:
         by_flavor[each.flavor].append(each)
+    live_owners = {each.owner for each in live}
+    found = read(live_owners)
     return Lists(
         {flavor: tuple(its) for flavor, its in by_flavor.items()},
         tuple(frozenset(entries).difference(live)),
-        _projects(context, {each.owner for each in live}), units)
+        _projects(context, live_owners, found, given), units, found)
 
 
 def _known(
@@ -156,18 +200,20 @@ def _units(
 
 def _projects(
     context: nova_context.RequestContext, owners: Collection[str],
+    known: limits.Limits, given: Mapping[str, int],
 ) -> dict[str, rules.Project]:
     """Return ``project id -> Project`` of owners; four queries."""
-    in_use = pcloud_rows.units_by_owner(context)
+    in_use = {project: units - given.get(project, 0) for project, units
+              in pcloud_rows.units_by_owner(context).items()}
     settling = journal.released_units(context)
     policies = rows.metadata_by_name(
         context, list(map(names.project_policy, owners)))
     found = {}
     for owner in owners:
         its = policies.get(names.project_policy(owner), {})
-        limit, share = readings.limit(its), readings.share(its)
+        share = readings.share(its)
         found[owner] = rules.Project(
             in_use.get(owner, 0), rules.SHARE if share is None else share,
-            CONF.pcloud.quota_units if limit is None else limit,
+            known.of(owner, its, lambda: in_use),
             settling.get(owner, 0))
     return found

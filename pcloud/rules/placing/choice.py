@@ -3,6 +3,7 @@
 """Choose free hosts: chance and candidates come in, hosts come out."""
 
 from collections.abc import Iterable
+from collections.abc import Mapping
 import dataclasses
 import random
 
@@ -30,9 +31,36 @@ class Candidate:
         return self.up and self.enabled and not self.allocated
 
 
+@dataclasses.dataclass(frozen=True)
+class Zones:
+    """The availability zones whose hosts will do.
+
+    ==========  ===========  ========  ====
+    asked for   others wait  zone of   will
+                for          the host  do
+    ==========  ===========  ========  ====
+    any         none         a         yes
+    any         a            a         no
+    any         a            b         yes
+    a           none         a         yes
+    a           none         b         no
+    ==========  ===========  ========  ====
+
+    :ivar wanted: the zone asked for, None for any
+    :ivar waited_for: ``zone -> how many wait for hosts of it``
+    """
+
+    wanted: str | None = None
+    waited_for: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def allow(self, zone: str) -> bool:
+        """Whether the hosts of a zone will do."""
+        return self.wanted in (None, zone) and zone not in self.waited_for
+
+
 def choose(
     candidates: Iterable[Candidate],
-    zone: str | None,
+    zones: Zones,
     avoid: Iterable[str],
     count: int,
     chance: random.Random,
@@ -42,7 +70,7 @@ def choose(
     Random choice keeps requests from colliding.
 
     :param candidates: the hosts of the pool
-    :param zone: the availability zone asked for, None for any
+    :param zones: where the hosts may be
     :param avoid: hosts tried already; such a host is taken again only when no
         other is left, because the cause of the failure may have passed
     :param count: how many hosts to choose
@@ -52,7 +80,7 @@ def choose(
     Rule: reference-allocation-choice
     """
     free = sorted((candidate for candidate in candidates
-                   if candidate.free and zone in (None, candidate.zone)),
+                   if candidate.free and zones.allow(candidate.zone)),
                   key=lambda candidate: candidate.host)
     avoided = set(avoid)
     chosen: list[Candidate] = []

@@ -77,11 +77,13 @@ ROOMS = {
     'backend': _room(
         f'{_COMMON} text',
         f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
-        'oslo_messaging oslo_serialization requests sqlalchemy tenacity',
-        'cells',
+        'oslo_limit oslo_messaging oslo_serialization requests sqlalchemy '
+        'tenacity',
+        'cells limits',
         'calls',
         'aggregates',
         'grants',
+        'unified_limits',
         'changes complaints flavors identity outages request_specs'),
     'backend/aggregates': _room(
         '', '',

@@ -257,6 +257,49 @@ class OrderTest(WaitingTestCase):
         self.match()
         self.assertEqual(['x', 'y'], self.names(self.bob, self.his))
 
+    def test_others_wait_for_another_zone(self):
+        """Nobody who could take a host is overtaken, and nobody else."""
+        zones = {each['name']: each['availability_zone'] for each
+                 in self.alice.get_json(
+                     f'/os-pclouds/{self.mine}/hosts')['hosts']}
+        self.assertNotEqual(zones['a'], zones['b'])
+        self.wait(self.bob, self.his, availability_zone=zones['a'])
+        other = self.make_pcloud(self.alice)
+        # Only what Bob waits for is free.
+        self.free('a')
+        self.assertIn('1 are waiting before you', self.ask(
+            self.alice, other))
+        self.assertEqual(2, self.wait(
+            self.alice, other, name='w')['position'])
+        self.cancel(self.alice, other)
+        self.free('b')
+        host = self.ask(self.alice, other, expected=201)['host']
+        self.assertEqual(zones['b'], host['availability_zone'])
+        # With constraints, and by several at once, it is the same.
+        self.check(409, self.alice, 'POST', f'/os-pclouds/{other}/hosts', {
+            'host': {'name': 'n', 'constraints': 'cpu=1'}})
+        self.check(204, self.alice, 'DELETE',
+                   f'/os-pclouds/{other}/hosts/plain')
+        self.check(409, self.alice, 'POST', f'/os-pclouds/{other}/hosts', {
+            'host': {'name': 'n', 'host_flavor': 'gold', 'count': 2}})
+        self.check(201, self.alice, 'POST', f'/os-pclouds/{other}/hosts', {
+            'host': {'name': 'n', 'constraints': 'cpu=1'}})
+        self.match()
+        self.assertEqual(['new'], self.names(self.bob, self.his))
+
+    def test_somebody_waits_for_any_zone(self):
+        self.wait(self.bob, self.his, name='any')
+        self.wait(self.bob, self.his, name='one', availability_zone='az1')
+        self.free('a', 'b')
+        other = self.make_pcloud(self.alice)
+        self.assertIn('2 are waiting before you', self.ask(
+            self.alice, other))
+
+    def cancel(self, user, pcloud):
+        for entry in self.waiting(user, pcloud):
+            self.check(204, user, 'DELETE',
+                       f'/os-pclouds/{pcloud}/waiting/{entry["id"]}')
+
     def test_who_may_not_have_it_holds_nobody_up(self):
         self.wait(self.bob, self.his)
         self.set_quota(base.BOB, 0)
