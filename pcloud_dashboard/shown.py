@@ -68,6 +68,22 @@ class Bar:
         return 'high' if self.percent >= 80 else 'normal'
 
 
+@dataclasses.dataclass(frozen=True)
+class PlainBar(Bar):
+    """A bar that may be full, without anybody being warned."""
+
+    @property
+    def level(self) -> str:
+        """The class of the bar, the same for all."""
+        return 'normal'
+
+
+def part(share: float) -> Bar:
+    """Return a part of a whole, from 0 to 1."""
+    percent = round(100 * share)
+    return PlainBar(percent, 100, _('%s %%') % percent)
+
+
 def memory(mebibytes: float) -> str:
     """Return an amount of memory in words."""
     if mebibytes < 1024:

@@ -8,7 +8,7 @@ from pcloud_dashboard.project.head import views as head_views
 from pcloud_dashboard.project import host_views
 from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
-from pcloud_dashboard.project import tenant_views
+from pcloud_dashboard.project.tenancy import views as tenant_views
 from pcloud_dashboard.project import views
 
 _PCLOUD = '<uuid:pcloud_id>/'
@@ -39,6 +39,8 @@ urlpatterns = [
 
     urls.path(_PCLOUD + 'tenants/add', tenant_views.AddView.as_view(),
               name='add_tenant'),
+    urls.path(_PCLOUD + 'tenants/<str:project_id>/caps',
+              tenant_views.CapsView.as_view(), name='cap_tenant'),
     urls.path(_PCLOUD + 'tenants/<str:project_id>/remove',
               tenant_views.RemoveView.as_view(), name='remove_tenant'),
 
