@@ -68,14 +68,31 @@ class Bar:
         return 'high' if self.percent >= 80 else 'normal'
 
 
+@dataclasses.dataclass(frozen=True)
+class PlainBar(Bar):
+    """A bar that may be full, without anybody being warned."""
+
+    @property
+    def level(self) -> str:
+        """The class of the bar, the same for all."""
+        return 'normal'
+
+
+def part(share: float) -> Bar:
+    """Return a part of a whole, from 0 to 1."""
+    percent = round(100 * share)
+    return PlainBar(percent, 100, _('%s %%') % percent)
+
+
 def memory(mebibytes: float) -> str:
     """Return an amount of memory in words."""
     if mebibytes < 1024:
-        return _('%s MiB') % _short(mebibytes)
-    return _('%s GiB') % _short(mebibytes / 1024)
+        return _('%s MiB') % amount(mebibytes)
+    return _('%s GiB') % amount(mebibytes / 1024)
 
 
-def _short(number: float) -> str:
+def amount(number: float) -> str:
+    """Return a number with a decimal at most."""
     return f'{number:.1f}'.removesuffix('.0')
 
 
@@ -86,7 +103,7 @@ def vcpu_bar(host: resources.Host, pcloud: resources.Pcloud) -> Bar | None:
     may give more than the host has.
     """
     return _bar(host.vcpus_used, host.vcpus, pcloud.cpu_allocation_ratio,
-                _short)
+                amount)
 
 
 def memory_bar(host: resources.Host,
@@ -105,7 +122,7 @@ def _bar(used: int | None, size: int | None, ratio: float | None,
         'used': words(used), 'size': words(whole)}
     if ratio is not None and ratio != 1:
         text += ' ' + _('(%(size)s × %(ratio)s)') % {
-            'size': words(size), 'ratio': _short(ratio)}
+            'size': words(size), 'ratio': amount(ratio)}
     return Bar(used, whole, text)
 
 
@@ -115,6 +132,15 @@ def free(pcloud: resources.Pcloud, resource: str) -> int | None:
     :param resource: hosts, vcpus or memory_mb; a free host is an empty one
     """
     return pcloud.free[resource] if pcloud.free else None
+
+
+def lent(pcloud: resources.Pcloud) -> str:
+    """Return to how many other projects a Pcloud is lent, in words."""
+    others = len(set(pcloud.tenants or ()) - {pcloud.owner})
+    if not others:
+        return _('lent to nobody')
+    return ngettext('lent to %d project', 'lent to %d projects',
+                    others) % others
 
 
 @dataclasses.dataclass(frozen=True)

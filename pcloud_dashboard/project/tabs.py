@@ -19,6 +19,7 @@ from pcloud_dashboard.project.planning import failures
 from pcloud_dashboard.project.planning import fit
 from pcloud_dashboard.project.planning import moves
 from pcloud_dashboard.project import settings
+from pcloud_dashboard.project.tenancy import shares
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
@@ -207,15 +208,24 @@ class TenantsTab(PcloudTab):
     template_name = 'pcloud_dashboard/project/_tenants.html'
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return the tenants by name; one call of Keystone."""
-        names = api.project_names(request)
+        """Return the tenants by name, with what they use.
+
+        Two calls of the API, and one of Keystone. What is used is left out
+        while a part of the cloud does not answer.
+        """
+        client = api.client(request)
+        tenants = client.list_tenants(self.pcloud.id)
+        found: dict[str, typing.Any] = {}
+        use = None
+        if self.allows(policies.PCLOUD_USAGE):
+            try:
+                use = client.get_pcloud_use(self.pcloud.id)
+            except api.FAILURES as error:
+                found['use_failure'] = api.words(error)
         return {
-            'tenants': sorted(
-                ({'id': each, 'name': names.get(each),
-                  'is_owner': each == self.pcloud.owner}
-                 for each in self.pcloud.tenants or ()),
-                key=lambda each: (not each['is_owner'],
-                                  each['name'] or each['id'])),
+            **found,
+            'tenants': shares.tenants(self.pcloud, tenants, use,
+                                      api.project_names(request)),
             'may_add': self.allows(policies.ADD_TENANT),
             'may_remove': self.allows(policies.REMOVE_TENANT)}
 

@@ -4,10 +4,11 @@
 
 from django import urls
 
+from pcloud_dashboard.project.head import views as head_views
 from pcloud_dashboard.project import host_views
 from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
-from pcloud_dashboard.project import tenant_views
+from pcloud_dashboard.project.tenancy import views as tenant_views
 from pcloud_dashboard.project import views
 
 _PCLOUD = '<uuid:pcloud_id>/'
@@ -18,6 +19,7 @@ urlpatterns = [
     urls.path('', views.IndexView.as_view(), name='index'),
     urls.path('create', views.CreateView.as_view(), name='create'),
     urls.path(_PCLOUD, views.DetailView.as_view(), name='detail'),
+    urls.path(_PCLOUD + 'head', head_views.HeadView.as_view(), name='head'),
     urls.path(_PCLOUD + 'delete', views.DeleteView.as_view(), name='delete'),
 
     urls.path(_PCLOUD + 'add-hosts', host_views.AddHostsView.as_view(),
@@ -37,6 +39,8 @@ urlpatterns = [
 
     urls.path(_PCLOUD + 'tenants/add', tenant_views.AddView.as_view(),
               name='add_tenant'),
+    urls.path(_PCLOUD + 'tenants/<str:project_id>/caps',
+              tenant_views.CapsView.as_view(), name='cap_tenant'),
     urls.path(_PCLOUD + 'tenants/<str:project_id>/remove',
               tenant_views.RemoveView.as_view(), name='remove_tenant'),
 

@@ -83,6 +83,7 @@ class DetailView(pages.OfPcloud, tabs.TabView):
         return super().get_context_data(
             pcloud=self.pcloud,
             is_own=self.pcloud.host_count is not None,
+            lent=shown.lent(self.pcloud),
             may_add=self.allows(policies.ADD_HOST),
             may_delete=self.allows(policies.DELETE),
             launch=links.attributes(self.pcloud),

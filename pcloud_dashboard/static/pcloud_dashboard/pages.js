@@ -24,10 +24,57 @@
         row.find('button[role=switch]').trigger('focus');
         horizon.toast.add('success', answer.message);
       })
-      .fail(function () {
+      .fail(function (answer) {
+        if (leaveIfEnded(answer)) {
+          return;
+        }
         button.prop('disabled', false);
         horizon.toast.add('error', gettext('The page could not be reached. Please try again.'));
       });
+  });
+
+  // Whoever is logged in no more is led to the login, and from there back.
+  function leaveIfEnded(answer) {
+    if (answer.status !== 401) {
+      return false;
+    }
+    window.location.assign(answer.getResponseHeader('X-Horizon-Location') ||
+                           window.location.href);
+    return true;
+  }
+
+  // The head of a Pcloud's page, which the page does not wait for.
+  function fetchHead() {
+    var part = $('#pcloud-head');
+    if (!part.length) {
+      return;
+    }
+    part.attr('aria-busy', 'true').text(gettext('Reading how full the Pcloud is …'));
+    $.get(part.attr('data-address'))
+      .done(function (answer) {
+        part.empty().append($.parseHTML(answer));
+      })
+      .fail(function (answer) {
+        if (!leaveIfEnded(answer)) {
+          part.text(gettext('How full the Pcloud is could not be read.'));
+        }
+      })
+      .always(function () {
+        part.removeAttr('aria-busy');
+      });
+  }
+
+  // A button that copies an id. Without an encrypted connection browsers have
+  // no clipboard for pages, but copy what is chosen.
+  $(document).on('click', '.pcloud-copy', function () {
+    var button = $(this);
+    var field = $('<input>').val(button.attr('data-copy')).insertAfter(button);
+    field.trigger('select');
+    var copied = document.execCommand('copy');
+    field.remove();
+    button.trigger('focus');
+    horizon.toast.add(copied ? 'success' : 'error', copied
+      ? gettext('The ID is copied.') : gettext('The ID could not be copied.'));
   });
 
   // Another kind of scope has other ids to choose from.
@@ -131,6 +178,7 @@
   $(function () {
     prepare(document);
     follow();
+    fetchHead();
   });
 
   // The tab Moves: while servers are being moved, the part below the form is
@@ -180,7 +228,7 @@
         lookLater(part, isNew ? least : Math.min(SELDOM, Math.max(least, 1.5 * wait)));
       })
       .fail(function (answer) {
-        if (answer.status === 401 || answer.status === 403) {
+        if (leaveIfEnded(answer) || answer.status === 403) {
           part.removeClass('pcloud-followed');
           return;
         }

@@ -326,6 +326,18 @@ class BrowserTest(base.SandboxTest):
         self.assertEqual([], wide, self.keep_failure() if wide else '')
         self.driver.set_window_size(1400, 1000)
 
+    def assert_narrow(self):
+        """Assert that a telephone shows the page without moving it aside."""
+        # No window of the browser is as narrow as a telephone.
+        self.driver.execute_cdp_cmd(
+            'Emulation.setDeviceMetricsOverride',
+            {'width': 375, 'height': 812, 'deviceScaleFactor': 1,
+             'mobile': False})
+        wide = self.driver.execute_script(_TOO_WIDE)
+        self.assertEqual([], wide, self.keep_failure() if wide else '')
+        self.driver.execute_cdp_cmd(
+            'Emulation.clearDeviceMetricsOverride', {})
+
     def assert_named(self):
         """Assert that everything one can use has a name for a reader."""
         nameless = [

@@ -368,9 +368,14 @@ class OwnerTest(base.BrowserTest):
         self.open_pcloud(pcloud, 'tenants')
         self.wait_for_text('#main_content', 'bob')
         self.click('#pcloud-add-tenant')
-        self.fill('project', carol)
+        self.fill('project', 'carol')
         self.submit()
-        self.wait_for_text('#main_content', carol)
+        self.wait_for_text(f'#pcloud-tenant-{carol}', 'carol')
+        self.click(f'#pcloud-tenant-{carol} .pcloud-cap')
+        self.fill('max_vcpus', '4')
+        self.submit()
+        self.wait_for_text(f'#pcloud-tenant-{carol}', '0 of at most 4')
+        self.picture('dashboard-tenants')
         self.assert_well_made()
 
         self.log_in('carol')
@@ -392,9 +397,9 @@ class OwnerTest(base.BrowserTest):
         self.client('bob').add_tenant(pcloud.id, carol)
         self.log_in('bob')
         self.open_pcloud(pcloud, 'tenants')
-        self.click(f'a[href*="{carol}"]')
+        self.click(f'#pcloud-tenant-{carol} .btn-danger')
         self.submit()
-        self.wait(lambda: carol not in self.text('#main_content'),
+        self.wait(lambda: 'carol' not in self.text('.pcloud-tenants'),
                   'carol is still there')
         self.assertNotIn(carol, self.client('bob').get_pcloud(
             pcloud.id).tenants)

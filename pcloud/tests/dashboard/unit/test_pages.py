@@ -206,6 +206,10 @@ class PcloudTest(base.PageTest):
         self.assertContains(page, 'start here while there is capacity')
 
     def test_tenants(self):
+        self.answer('GET', f'{self.at}/tenants',
+                    json=base.sample('tenants/list-resp'))
+        self.answer('GET', f'{self.at}/usage',
+                    json=base.sample('usage/pcloud-resp'))
         page = self.page('detail', self.pcloud_id, tab='pcloud__tenants')
 
         for tenant in self.pcloud['tenants']:
