@@ -19,6 +19,7 @@ AFTER = 15
 class RecoveryTest(base.HypervisorTest):
 
     def setUp(self):
+        self.addCleanup(self.remove_shared_disks)
         super().setUp()
         self.add_host('h1', ZONE)
         self.here = self.real('h1')
@@ -64,6 +65,14 @@ class RecoveryTest(base.HypervisorTest):
                                 dirs_exist_ok=True)
                 for each in servers:
                     (theirs / each.id).symlink_to(mine / each.id)
+
+    def remove_shared_disks(self):
+        """Remove the disks that hosts still show, once no server runs."""
+        for host in base.host_names(self.where):
+            for path in (self.where.host_data(host) / 'instances').iterdir():
+                if path.is_symlink():
+                    shutil.rmtree(path.resolve(), ignore_errors=True)
+                    path.unlink()
 
     def test_servers_run_again(self):
         self.choose(recovery_shared_disks=False)
