@@ -19,16 +19,22 @@ AFTER = 15
 class RecoveryTest(base.HypervisorTest):
 
     def setUp(self):
+        self.addCleanup(self.remove_shared_disks)
         super().setUp()
         self.add_host('h1', ZONE)
         self.here = self.real('h1')
         self.machine = parts.hypervisor(self.here)
 
-    def choose(self, **options):
+    def choose(self, *, recovery_shared_disks):
         """Set options of [pcloud], and restart what reads the options."""
+        options = {'recovery_after': str(AFTER), 'recovery_max_hosts': '100',
+                   'recovery_shared_disks': str(recovery_shared_disks)}
         conf = ini.Ini(self.where.nova_conf)
+        if options == {name: ''.join(conf.values('pcloud', name))
+                       for name in options}:
+            return
         for name, value in options.items():
-            conf.set('pcloud', name, str(value))
+            conf.set('pcloud', name, value)
         conf.save()
         launcher.restart_readers(
             self.where, launcher.need_running(self.where), 'pcloud',
@@ -60,9 +66,16 @@ class RecoveryTest(base.HypervisorTest):
                 for each in servers:
                     (theirs / each.id).symlink_to(mine / each.id)
 
+    def remove_shared_disks(self):
+        """Remove the disks that hosts still show, once no server runs."""
+        for host in base.host_names(self.where):
+            for path in (self.where.host_data(host) / 'instances').iterdir():
+                if path.is_symlink():
+                    shutil.rmtree(path.resolve(), ignore_errors=True)
+                    path.unlink()
+
     def test_servers_run_again(self):
-        self.choose(recovery_after=AFTER, recovery_max_hosts=100,
-                    recovery_shared_disks=False)
+        self.choose(recovery_shared_disks=False)
         self.owner.pclouds.update_pcloud(
             self.pcloud.id, host_recovery='replace')
         running, locked, stopped = servers = self.counting(3)
@@ -107,4 +120,25 @@ class RecoveryTest(base.HypervisorTest):
         self.assertEqual(units, self.units())
         compute.start_server(stopped.id)
         self.assert_started_again(stopped, before[2])
+        self.assert_audit()
+
+    def test_host_returns_with_its_disks(self):
+        self.choose(recovery_shared_disks=False)
+        self.owner.pclouds.update_pcloud(
+            self.pcloud.id, host_recovery='in_place')
+        server, = self.counting(1)
+        before = self.last(server)
+        self.add_host('h2')
+        self.kill(self.machine)
+        self.admin.pclouds.set_fenced(base.FLAVOR, self.here, True)
+        waiting.until(lambda: self.blockers() == {server.id: 'local_disk'},
+                      lambda: f'the server is blocked: {self.recovery()}')
+        self.repair()
+        waiting.until(
+            lambda: (self.recovery() or {}).get('state') in (None, 'done'),
+            lambda: f'the recovery has ended: {self.recovery()}')
+        self.assertEqual(self.here, self.host_of(server))
+        self.owner.cloud.compute.reboot_server(server.id, 'HARD')
+        self.assert_started_again(server, before)
+        self.wait_for(server, 'ACTIVE')
         self.assert_audit()
