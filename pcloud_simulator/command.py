@@ -86,7 +86,8 @@ def _add_policies(parser: argparse.ArgumentParser) -> None:
                         help='a policy beside the defaults of Nova and of '
                              'Pcloud, such as rfd24:platform=1.0,ram=-0.2,'
                              'reboot=0.1, with or without a name; weighers '
-                             'that are not there have no weight; may be '
+                             'that are not there have no weight; subset=N '
+                             'is host_subset_size; may be '
                              'repeated')
     parser.add_argument('--bucket-days', metavar='DAYS', default='7',
                         help='[pcloud] reboot_bucket_days (default: '

@@ -141,6 +141,8 @@ def _shown(size: workload.Size) -> str:
 def run(world: World, weights: weight_sets.Weights) -> Outcome:
     """Place the servers of a trace, each on a host with the most weight.
 
+    Where a policy has a subset, chance decides among so many of the best.
+
     Servers that were there before are on their hosts, or else are spread by
     chance over the hosts with capacity, in the same way for all policies.
 
@@ -177,6 +179,7 @@ class _Replay:
     def __init__(self, world: World, weights: weight_sets.Weights) -> None:
         self.cloud = simulated_cloud.SimulatedCloud(
             world.hosts, weights, world.begin, world.bucket)
+        self._subset = weights.subset
         self._servers = world.trace.servers
         self._largest = largest(world)
         # The first servers have a chance of their own, so that no policy
@@ -222,7 +225,22 @@ class _Replay:
         if server.start == 0:
             return bits.pick(
                 self.cloud.with_room(server.size), self._first_chance)
-        return bits.pick(self.cloud.best(server.size), self._chance)
+        if self._subset == 1:
+            return bits.pick(self.cloud.best(server.size), self._chance)
+        return bits.pick(self._among_best(server.size), self._chance)
+
+    def _among_best(self, size: workload.Size) -> int:
+        """Return as many of the best hosts as chance decides among."""
+        found, missing = 0, self._subset
+        for hosts in self.cloud.ranked(size):
+            while missing < hosts.bit_count():
+                # Nova takes the first ones, in an order without a meaning.
+                hosts ^= 1 << (bits.pick(hosts, self._chance) or 0)
+            found |= hosts
+            missing -= hosts.bit_count()
+            if not missing:
+                break
+        return found
 
     def _reboot(self, host: int) -> None:
         self.cloud.reboot(host)

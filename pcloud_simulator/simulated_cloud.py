@@ -169,6 +169,27 @@ class SimulatedCloud:
         return _heaviest(self._scores.parts(candidates.hosts),
                          candidates.order())
 
+    def ranked(self, size: workload.Size) -> Iterator[int]:
+        """Yield sets of hosts of equal weight for a server, the best first.
+
+        The hosts of `best` are the first set.
+        """
+        candidates = self._with_room(size)
+        if not candidates.hosts:
+            return
+        weighed = sorted((
+            (weight - less, both)
+            for hosts, weight in self._scores.parts(candidates.hosts)
+            for less, _, group in candidates.order()
+            if (both := hosts & group.hosts)), reverse=True)
+        top, equal = weighed[0][0], 0
+        for weight, hosts in weighed:
+            if weight < top - EQUAL:
+                yield equal
+                top, equal = weight, 0
+            equal |= hosts
+        yield equal
+
     def fragmentation(self, size: workload.Size) -> Fragmentation:
         """Return how much free memory servers of a size cannot take."""
         free = usable = 0

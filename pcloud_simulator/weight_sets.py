@@ -23,7 +23,11 @@ NOVA: Mapping[str, float] = {
     RAM: 1.0, CPU: 1.0, DISK: 1.0, HYPERVISOR: 1.0, SERVERS: 0.0}
 PCLOUD: Mapping[str, float] = {PLATFORM: 1.0, REBOOT: 0.5, HARDWARE: 0.5}
 
+# Among how many of the best hosts chance decides.
+SUBSET = 'subset'
+
 _OPTION = '--weights'
+_COUNT = re.compile(r'[1-9]\d{0,5}', re.ASCII)
 _NUMBER = re.compile(r'[-+]?\d{1,12}(\.\d{1,12})?', re.ASCII)
 _FORM = ('weights such as platform=1.0,ram=-0.8,reboot=0.5, with a name such '
          'as packing: in front if wanted; the weighers are '
@@ -36,10 +40,12 @@ class Weights:
 
     :ivar name: how tables name the policy
     :ivar weights: weigher to multiplier; a weigher without one has 0
+    :ivar subset: Nova's ``host_subset_size``
     """
 
     name: str
     weights: Mapping[str, float]
+    subset: int = 1
 
     def weight(self, weigher: str) -> float:
         """Return the multiplier of a weigher."""
@@ -61,13 +67,17 @@ def parse(text: str) -> Weights:
     if colon and not (name.strip() and name.isprintable()):
         raise exception.InvalidValue(_OPTION, text, _FORM)
     weights: dict[str, float] = {}
+    subset = 0
     for pair in pairs.split(','):
         weigher, _, value = (part.strip() for part in pair.partition('='))
+        if weigher == SUBSET and not subset and _COUNT.fullmatch(value):
+            subset = int(value)
+            continue
         if (weigher not in {*NOVA, *PCLOUD} or weigher in weights
                 or not _NUMBER.fullmatch(value)):
             raise exception.InvalidValue(_OPTION, pair, _FORM)
         weights[weigher] = float(value)
-    return Weights(name.strip() or pairs, weights)
+    return Weights(name.strip() or pairs, weights, subset or 1)
 
 
 def several(texts: Iterable[str]) -> list[Weights]:

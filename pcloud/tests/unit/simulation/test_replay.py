@@ -52,6 +52,19 @@ class RunTest(base.FilesTest):
             found.launches, found.last.refused, found.on(OLD),
             found.on(NEW)))
 
+    def test_chance_among_the_best_hosts(self):
+        """Servers go to so many hosts, and to each of them."""
+        hosts = [a_host(name, 256, platform=f'2026{month}01T000000Z')
+                 for name, month in (('a', '01'), ('b', '05'), ('c', '06'))]
+        for subset, used in (1, 1), (2, 2), (3, 3), (9, 3):
+            found = replay.run(
+                world(hosts, *[(HOUR, FOREVER, SIZE)] * 8),
+                weight_sets.Weights('own', {'platform': 1.0}, subset))
+            platforms = [host.platform for host in hosts[-used:]]
+            self.assertEqual(
+                set(platforms), set(found.last.by_platform), subset)
+            self.assertEqual(8, sum(found.last.by_platform.values()))
+
     def test_servers_end(self):
         found = replay.run(world(
             [a_host('a', memory_gb=1)], (HOUR, 3 * HOUR, SIZE),

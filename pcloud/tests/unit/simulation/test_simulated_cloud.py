@@ -146,6 +146,8 @@ class NovaTest(testtools.TestCase):
         weighed = self.handler.get_weighed_objects(
             self.weighers, list(states.values()), objects.RequestSpec(
                 instance_group=None, requested_destination=None, image=None))
+        self.weight_of = {
+            numbers[each.obj.host]: each.weight for each in weighed}
         return {numbers[each.obj.host] for each in weighed
                 if each.weight >= weighed[0].weight - 1e-9}, set(room)
 
@@ -179,6 +181,19 @@ class AsNovaTest(NovaTest):
             best, room = self.nova(cloud.hosts, used, size, now)
             self.assertEqual(room, members(cloud.with_room(size)))
             self.assertEqual(best, members(cloud.best(size)), weights)
+            self._check_ranked([*map(members, cloud.ranked(size))], best)
+
+    def _check_ranked(self, ranked, best):
+        self.assertEqual([best] if best else [], ranked[:1])
+        self.assertEqual(sorted(self.weight_of), sorted(
+            number for numbers in ranked for number in numbers))
+        spans = [(min(found), max(found)) for found in (
+            [self.weight_of[number] for number in numbers]
+            for numbers in ranked)]
+        for (least, most), following in zip(spans, [*spans[1:], None]):
+            self.assertAlmostEqual(least, most, delta=1e-8)
+            if following:
+                self.assertGreater(least, following[1])
 
     @ddt.data(*range(20))
     def test_best(self, seed):

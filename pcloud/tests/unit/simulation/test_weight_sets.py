@@ -24,7 +24,17 @@ class ParseTest(testtools.TestCase):
             found.weight('ram'), found.weight('reboot'),
             found.weight('cpu')))
 
-    @ddt.data('', 'x:', ':ram=1', 'ram', 'ram=', 'ram=one', 'ram=nan',
+    def test_a_subset(self):
+        self.assertEqual(
+            [(3, {'ram': 1.0}), (1, {'ram': 1.0}), (1, {'ram': 1.0}),
+             (7, {})],
+            [(found.subset, found.weights) for found in map(
+                weight_sets.parse, ('ram=1,subset=3', 'ram=1',
+                                    'subset=1,ram=1', 'x:subset=7'))])
+
+    @ddt.data('subset=0', 'subset=-1', 'subset=1.5', 'subset=',
+              'subset=1,subset=2', '', 'x:', ':ram=1', 'ram', 'ram=',
+              'ram=one', 'ram=nan',
               'ram=1e3', 'rum=1', 'ram=1,,cpu=1', 'ram=1,ram=2',
               'a\nb:ram=1')
     def test_bad(self, text):
