@@ -315,6 +315,8 @@ HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
 HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)
 
+_HOST_DATE = (Field('until', 'Until'), Field('move', 'Move'))
+
 # What a host is, in the answers to calls that ask for hosts.
 HOST_KIND = (
     Field('resources', 'Resources', amounts),
@@ -425,8 +427,12 @@ def named(fields: Sequence[Field], names: Mapping[str, str],
 
 
 def host_fields(host: resources.Host) -> Sequence[Field]:
-    """Return the fields of a host, with the real name if visible."""
-    return HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN
+    """Return the fields of a host, with the real name if visible.
+
+    The date at which a host leaves is shown where there is one.
+    """
+    return (*(HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN),
+            *(() if host.until is None else _HOST_DATE))
 
 
 def policy_fields(policy: resources.Policy) -> Sequence[Field]:

@@ -63,7 +63,8 @@ def _do(
         name = pcloud_rows.name_of(context, pcloud.aggregate.id, host)
         if name is not None and what == dates.DRAIN:
             host_states.leave(
-                context, pcloud, name, drains.wish(until.move, True, None))
+                context, pcloud, name, drains.wish(until.move, True, None),
+                until)
         elif name is not None and _note(context, pcloud, host, until):
             reconcile.notified(
                 notifications.until, context, notifications.UntilEvent(

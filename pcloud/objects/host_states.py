@@ -5,7 +5,9 @@
 Rule: reference-pcloud-hosts, reference-draining-state
 """
 
+from collections.abc import Callable
 import dataclasses
+import functools
 
 from nova import context as nova_context
 from oslo_utils import timeutils
@@ -20,6 +22,7 @@ from pcloud.objects import notifications
 from pcloud.objects import pclouds
 from pcloud.objects import reconcile
 from pcloud.objects import replacements
+from pcloud.rules.moving import dates
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import recovery
@@ -86,20 +89,67 @@ def drain(
 
 def leave(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    name: str, wish: draining.Drain,
+    name: str, wish: draining.Drain, until: dates.Until,
 ) -> None:
     """Have a host leave whose date has come: drain the host once.
 
     The date is forgotten, so that the owner may enable the host again.
 
-    :raises: as `drain`
+    :param until: the date; the owner may have changed the date meanwhile
+    :raises: `exception.Conflict` when the host has another date, and as
+        `drain`
 
     Rule: reference-waiting-dates
     """
     changed = dataclasses.replace(drained(
         context, hosts.show(context, pcloud, name), wish), until=None)
-    _write_state(context, pcloud, changed)
+    _write_state(context, pcloud, changed, functools.partial(
+        _forget_date, host=changed, until=until))
     _tell_state(context, pcloud, changed)
+
+
+def _forget_date(
+    written: writes.Rows, host: hosts.Host, until: dates.Until,
+) -> None:
+    """Delete the date of a host.
+
+    :raises: `exception.Conflict` when the host has another date
+    """
+    if not written.drop_kept(
+            names.until_key(host.compute.host), until.text()):
+        raise exception.Conflict(
+            f"The owner has set another date for host '{host.name}', or none.")
+
+
+def set_until(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+    name: str, until: dates.Until | None,
+) -> hosts.Host:
+    """Set when a host is to leave, in place of any date that is set.
+
+    :param until: None for no date
+    :raises: `exception.HostNotFound`, and as `change.run`
+
+    Rule: reference-waiting-dates
+    """
+    host = hosts.show(context, pcloud, name)
+    changed = dataclasses.replace(host, until=until)
+    node, host_key, key = (
+        host.node.hypervisor_hostname, names.host_key(name),
+        names.until_key(host.compute.host))
+
+    def work(written: writes.Rows) -> None:
+        there = written.values(pcloud.aggregate.id, [host_key, key])
+        # Another host may have the name by now.
+        if there.get(host_key) != node:
+            raise exception.HostNotFound(name=name, pcloud=pcloud.id)
+        if key in there:
+            written.unmark([key])
+        if until is not None:
+            written.insert(pcloud.aggregate.id, {key: until.text()})
+
+    change.run(context, [journal.pcloud_anchor(pcloud.id)], work)
+    return changed
 
 
 def drained(
@@ -115,9 +165,12 @@ def drained(
 
 def _write_state(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
-    host: hosts.Host,
+    host: hosts.Host, also: Callable[[writes.Rows], None] | None = None,
 ) -> None:
-    """Write the state of a host, the drain, and whether it is a spare."""
+    """Write the state of a host, the drain, and whether it is a spare.
+
+    :param also: what else the change writes, None for nothing
+    """
     node = host.node.hypervisor_hostname
     host_key = names.host_key(host.name)
     drain_key = names.drain_key(host.compute.host)
@@ -125,12 +178,11 @@ def _write_state(
     idle_key = names.idle_key(host.compute.host)
     replaces_key = names.replaces_key(host.compute.host)
     recovery_key = names.recovery_key(host.compute.host)
-    until_key = names.until_key(host.compute.host)
 
     def work(written: writes.Rows) -> None:
         there = written.values(pcloud.aggregate.id, [
             host_key, drain_key, spare_key, idle_key, replaces_key,
-            recovery_key, until_key])
+            recovery_key])
         _check_recovery(host, there.get(recovery_key))
         if replaces_key in there:
             _check_stand_in(written, pcloud, host, there[replaces_key])
@@ -141,8 +193,8 @@ def _write_state(
         # To delete nothing would lock a gap, and hold up other changes.
         written.unmark([key for key in (drain_key, spare_key, idle_key)
                         if key in there])
-        if host.until is None and until_key in there:
-            written.unmark([until_key])
+        if also is not None:
+            also(written)
         if host.drain is not None:
             written.insert(
                 pcloud.aggregate.id, {drain_key: host.drain.text()})

@@ -13,8 +13,8 @@ from nova import context as nova_context
 
 from pcloud.backend.aggregates import span_rows
 from pcloud.backend.cells import computes
+from pcloud.backend.cells import departures
 from pcloud.backend.cells import tenant_servers
-from pcloud.backend.changes import journal
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.rules.moving import shrinking
@@ -64,8 +64,8 @@ def of_pcloud(
 ) -> Use:
     """Return what the tenants use of a Pcloud.
 
-    The queries of `tenant_servers.read`, two, and one query for the cells of
-    the hosts and one in each cell.
+    The queries of `tenant_servers.read`, one, and twice one query for the
+    cells of the hosts and one in each cell.
 
     :raises: `exception.Unavailable` when a cell with a host is silent
     """
@@ -86,8 +86,9 @@ def _hosts(
              if host in pcloud.aggregate.hosts}
     idle = names.idle(metadata)
     held = span_rows.every(context)
-    unopened = journal.unopened(context)
     used = computes.instances(context, pcloud.aggregate.hosts)
+    left = departures.last(context, pcloud.aggregate.hosts - {
+        host for host, servers in used.items() if servers})
     found = []
     for name, node in sorted(names.hosts(metadata).items()):
         if node in hosts:
@@ -97,17 +98,20 @@ def _hosts(
                 span.pcloud != pcloud.id) else span.since
             found.append(HeldHost(
                 name, since, None if used.get(host) else _empty_since(
-                    # A host that was never open has had no servers.
-                    since if unopened.get(host) == pcloud.id else None,
-                    idle.get(host))))
+                    since, left.get(host), idle.get(host))))
     return found
 
 
-def _empty_since(joined: int | None, idle: str | None) -> int | None:
+def _empty_since(
+    joined: int | None, left: int | None, idle: str | None,
+) -> int | None:
     """Return since when a host without servers is empty, None while unknown.
 
-    :param joined: when the host has joined, if it was never enabled
+    :param joined: when the host has joined
+    :param left: when the latest server has left the host, whoever had the host
     :param idle: what a worker has noted, as written, where the Pcloud shrinks
     """
     kept = shrinking.Idle.known(idle)
-    return joined if kept is None else kept.since
+    if kept is not None:
+        return kept.since
+    return None if joined is None else max(joined, left or joined)

@@ -136,7 +136,7 @@ def _leaving(
 
     Rule: reference-waiting-dates
     """
-    if 'until' not in call.body:
+    if call.body.get('until') is None:
         if 'move' in call.body:
             raise exception.Invalid(
                 'Invalid input for field/attribute move. It is for the end of '
@@ -205,16 +205,25 @@ def _constraints(
 
 
 def update(call: api_call.Call) -> dict:
-    """Enable, disable or drain a host of a Pcloud, or keep it as a spare.
+    """Change the state of a host of a Pcloud, or the date at which it leaves.
 
-    :raises: `exception.Invalid` for a drain with another state
+    :raises: `exception.Invalid` for a drain with another state, for a date
+        beside a state, and for neither; and as `_leaving`
     """
-    state, name = call.body['state'], call.parameters['name']
+    state, name = call.body.get('state'), call.parameters['name']
+    if (state is None) == ('until' not in call.body):
+        raise exception.Invalid(
+            'Invalid input for field/attribute host. Give either a state, or '
+            'until.')
     if 'drain' in call.body and state != draining.DRAINING:
         raise exception.Invalid(
             'Invalid input for field/attribute host. Only with the '
             'state draining there is a drain.')
     pcloud = api_call.own_head(call)
+    if state is None or 'move' in call.body:
+        leaving = _leaving(call, pcloud, None)
+        return {'host': _view(call)(host_states.set_until(
+            call.context, pcloud, name, leaving))}
     if state == draining.DRAINING:
         return {'host': _drain(call, pcloud, name)}
     return {'host': _view(call)(host_states.set_state(

@@ -38,5 +38,7 @@ update = types.body(
          'dependentSchemas': {'together_with': {
              'properties': {'dry_run': {'const': True}},
              'required': ['dry_run']}},
-         'additionalProperties': False}},
-    required=['state'])
+         'additionalProperties': False},
+     'until': types.moment_or_null,
+     'move': {'type': 'string', 'enum': [*draining.MOVES]}},
+    required=[])

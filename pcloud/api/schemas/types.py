@@ -29,6 +29,10 @@ text = {'type': 'string', 'maxLength': 255,
         'pattern': rf'^{_NO_CONTROL}*\Z',
         'description': f'at most 255 characters, {_PRINTED}'}
 
+# A moment that was set can be taken away.
+moment_or_null = {**text, 'type': ['string', 'null'],
+                  'description': 'a moment in ISO 8601, or null'}
+
 # What is right of a moment is said with the error.
 moment = {**text, 'description': 'a moment in ISO 8601, such as '
                                  '2026-12-31T23:59:59Z'}

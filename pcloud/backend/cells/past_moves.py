@@ -28,7 +28,7 @@ from pcloud.backend.cells import computes
 from pcloud.rules.moving import moves
 
 # The statuses of a migration after which the server is elsewhere.
-_ARRIVED = ('completed', 'confirmed', 'done')
+ARRIVED = ('completed', 'confirmed', 'done')
 _EVACUATION = fields.MigrationType.EVACUATION
 _KINDS = (fields.MigrationType.LIVE_MIGRATION,
           fields.MigrationType.MIGRATION, _EVACUATION)
@@ -68,7 +68,7 @@ def of_hosts(
             found[row.instance_uuid].append(moves.Past(
                 row.updated_at.replace(
                     tzinfo=datetime.timezone.utc).timestamp(),
-                row.status in _ARRIVED, row.dest_compute is not None,
+                row.status in ARRIVED, row.dest_compute is not None,
                 row.migration_type == _EVACUATION))
     return found
 
@@ -119,7 +119,7 @@ def _departures(
             server.deleted_at.is_not(None)).group_by(server.host),
         sa.select(row.source_compute, sa.func.max(row.updated_at)).where(
             row.source_compute.in_(hosts), row.updated_at.is_not(None),
-            row.status.in_(_ARRIVED)).group_by(row.source_compute))).all()
+            row.status.in_(ARRIVED)).group_by(row.source_compute))).all()
 
 
 def to_confirm(

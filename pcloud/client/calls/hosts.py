@@ -99,6 +99,20 @@ class Hosts(base.Calls):
             resources.Host, 'PUT', base.host_path(pcloud_id, name),
             json={'host': {'state': state}})
 
+    def set_host_until(
+            self, pcloud_id: str, name: str, until: str | None,
+            move: str | None = None) -> resources.Host:
+        """Set when a host is to leave, in place of any date that is set.
+
+        :param until: ISO 8601, a moment to come; None for no date
+        :param move: which servers are moved then: "none" (also for None),
+            "live" or "any"
+        """
+        moved = {} if move is None else {'move': move}
+        return self._resource(
+            resources.Host, 'PUT', base.host_path(pcloud_id, name),
+            json={'host': {'until': until, **moved}})
+
     def drain_host(
             self, pcloud_id: str, name: str,
             **wish: typing.Any) -> resources.Host:

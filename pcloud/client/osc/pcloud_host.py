@@ -174,10 +174,10 @@ class ShowPcloudHost(common.ShowOne):
 
 
 class SetPcloudHost(common.PcloudCommand):
-    """Enable or disable hosts of a Pcloud for new servers
+    """Enable or disable hosts of a Pcloud for new servers, or set a date
 
-    A spare takes no servers until a host of its kind is away for maintenance
-    or has failed.
+    A host with a date is drained then, and leaves once it is empty. A spare takes
+    no servers until a host of its kind is away for maintenance or has failed.
     """
 
     _epilog = ('Example:\n  openstack pcloud host set render-farm web-1 '
@@ -201,10 +201,33 @@ class SetPcloudHost(common.PcloudCommand):
         state.add_argument(
             '--cancel-drain', action='store_true',
             help='Drain them no longer; they stay disabled')
+        state.add_argument(
+            '--until', metavar='<moment>',
+            help='Have them drained then, and leave once they are empty: ISO '
+                 '8601, such as 2026-12-31T23:59:59Z')
+        state.add_argument(
+            '--no-until', action='store_true',
+            help='Have them leave at no date')
+        parser.add_argument(
+            '--move', choices=['none', 'live', 'any'],
+            help='With --until, the servers that are moved then: none '
+                 '(default), those that run, or any')
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Set the state."""
+        """Set the state, or the date."""
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
+        if parsed_args.move is not None and parsed_args.until is None:
+            raise exceptions.BadRequest('--move is for --until')
+        if parsed_args.until is not None or parsed_args.no_until:
+            common.run_or_forecast(
+                self, parsed_args, parsed_args.names,
+                lambda name: self.client.set_host_until(
+                    pcloud.id, name, parsed_args.until, parsed_args.move),
+                lambda name: host_forecasts.to_changing(
+                    self.client, pcloud.id, name),
+                'given no date' if parsed_args.no_until else
+                f'given the date {parsed_args.until}')
+            return
         common.run_or_forecast(
             self, parsed_args, parsed_args.names,
             lambda name: self._set(pcloud.id, name, parsed_args.state),

@@ -150,6 +150,10 @@ class ApiSamplesTest(base.PcloudTestCase):
         self._sample('hosts/show-admin', self.admin, 'GET', f'{path}/web-1')
         self._sample('hosts/spare', self.alice, 'PUT', f'{path}/web-1',
                      {'host': {'state': 'spare'}})
+        self._sample('hosts/until', self.alice, 'PUT', f'{path}/web-1', {
+            'host': {'until': '2100-01-01T00:00:00Z', 'move': 'live'}})
+        self.alice.call_json('PUT', f'{path}/web-1',
+                             {'host': {'until': None}})
         self._sample('hosts/drain', self.alice, 'PUT', f'{path}/web-1', {
             'host': {'state': 'draining', 'drain': {
                 'move': 'none', 'release': True,

@@ -9,6 +9,8 @@ import functools
 import random
 from unittest import mock
 
+from nova import context as nova_context
+from nova import objects
 from oslo_db import exception as db_exc
 from oslo_utils import fixture as utils_fixture
 from oslo_utils import timeutils
@@ -406,9 +408,73 @@ class PcloudUseTest(test_caps.CapsTestCase):
         self.assertEqual(['a', 'b', 'c'], [each['name'] for each in hosts])
         for each in hosts:
             self.assertIsNotNone(each['since'])
-            self.assertIsNone(each['empty_since'])
+            self.assertEqual(each['since'], each['empty_since'])
         self.admin.call_json('POST', '/os-host-flavors', {
             'host_flavor': {'id': 'none', 'units': 1}})
+
+    def empty_since(self, host):
+        """Return since when a service host is empty, None for servers."""
+        name = next(each['name'] for each in self.admin.get_json(
+            f'/os-pclouds/{self.pcloud}/hosts')['hosts']
+            if each['hypervisor_hostname'].startswith(f'{host}.'))
+        found = next(each['empty_since'] for each in self.use()['hosts']
+                     if each['name'] == name)
+        return found and timeutils.parse_isotime(found).replace(
+            tzinfo=None)
+
+    def test_a_server_leaves(self):
+        """By each way; Nova's own records tell when."""
+        server = self.start_small(self.alice, expected='ACTIVE')
+        host = self.host_of(server)
+        self.assertIsNone(self.empty_since(host))
+        self.shelve(server)
+        self.assertEqual(
+            self.event(server, 'compute_shelve_instance'),
+            self.empty_since(host))
+        server = self.start_small(self.alice, expected='ACTIVE')
+        before = self.host_of(server)
+        self.admin.call_json('POST', f'/servers/{server["id"]}/action', {
+            'os-migrateLive': {'host': None, 'block_migration': 'auto'}})
+        after = self.wait_until(lambda: self.moved(server, before))
+        move, = self.read(objects.MigrationList.get_by_filters, {
+            'instance_uuid': server['id']})
+        self.assertEqual(
+            move.updated_at.replace(tzinfo=None, microsecond=0),
+            self.empty_since(before))
+        self.assertIsNone(self.empty_since(after))
+        self.alice.delete_server(server['id'])
+        self._wait_until_deleted(server)
+        gone = self.read(objects.Instance.get_by_uuid, server['id'])
+        self.assertEqual(
+            gone.deleted_at.replace(tzinfo=None, microsecond=0),
+            self.empty_since(after))
+
+    def moved(self, server, before):
+        found = self.admin.get_server(server['id'])
+        self.assertEqual('ACTIVE', found['status'])
+        self.assertNotEqual(before, self.host_of(found))
+        move, = self.read(objects.MigrationList.get_by_filters, {
+            'instance_uuid': server['id']})
+        self.assertEqual('completed', move.status)
+        return self.host_of(found)
+
+    def read(self, function, what):
+        """Return what Nova reads in the cell, deleted records too."""
+        context = nova_context.get_admin_context(read_deleted='yes')
+        cell, = (each for each in objects.CellMappingList.get_all(context)
+                 if not each.is_cell0())
+        with nova_context.target_cell(context, cell) as target:
+            return function(target, what)
+
+    def event(self, server, name):
+        """Return when an event of a server has ended."""
+        actions = self.read(
+            objects.InstanceActionList.get_by_instance_uuid, server['id'])
+        return next(
+            each.finish_time.replace(tzinfo=None, microsecond=0)
+            for action in actions for each in self.read(
+                objects.InstanceActionEventList.get_by_action, action.id)
+            if each.event == name)
 
     def test_who(self):
         self.use(self.bob, 403)

@@ -16,6 +16,7 @@ from pcloud.moving import leaving
 from pcloud.objects.changing_hands import allocation
 from pcloud.objects.changing_hands import matching
 from pcloud.objects.changing_hands import waiting_entries
+from pcloud.objects import host_states
 from pcloud.objects import pclouds
 from pcloud.tests.functional.quick import test_api
 from pcloud.tests.functional.quick import test_growing_pcloud
@@ -564,6 +565,84 @@ class DateTest(WaitingTestCase):
             'host': {'state': 'enabled'}})
         self.work()
         self.assertEqual('enabled', self.shown()['state'])
+
+    def put(self, expected=200, **host):
+        found = self.check(
+            expected, self.bob, 'PUT', f'/os-pclouds/{self.his}/hosts/new',
+            {'host': host})
+        return found['host'] if expected == 200 else found
+
+    def test_the_owner_changes_it(self):
+        self.add()
+        self.at(days=2, seconds=5)
+        self.work()
+        self.assertEqual(['new'], self.told())
+        for until, move in (('2100-01-01T00:00:00Z', 'any'),
+                            ('2100-01-02T00:00:00Z', 'none')):
+            changed = self.put(until=until, move=move)
+            shown = self.shown()
+            for each in changed, shown:
+                self.assertEqual(
+                    (until, move), (each['until'], each['move']))
+            self.assertEqual('disabled', shown['state'])
+        self.at(days=2)
+        self.work()
+        self.assertEqual(['new'], self.names(self.bob, self.his))
+        for _ in range(2):
+            self.assertNotIn('until', self.put(until=None))
+            self.assertNotIn('until', self.shown())
+        self.assertEqual([], [
+            key for key in self.aggregate('pcloud-journal').metadata
+            if key.startswith('pcloud:until:')])
+        tomorrow = timeutils.utcnow() + datetime.timedelta(hours=20)
+        self.put(until=tomorrow.isoformat())
+        self.told()
+        self.work()
+        self.assertEqual(['new'], self.told())
+        self.assertEqual([], self.kinds())
+
+    def test_what_is_no_change_of_a_date(self):
+        self.add()
+        before = self.dump()
+        for body in ({}, {'until': None, 'state': 'enabled'},
+                     {'until': None, 'move': 'live'}, {'move': 'live'},
+                     {'state': 'enabled', 'move': 'live'},
+                     {'until': '2001-01-01T00:00:00Z'}, {'until': 7},
+                     {'until': '2100-01-01T00:00:00Z', 'move': 'all'},
+                     {'until': None, 'drain': {}}):
+            self.put(400, **body)
+        self.check(404, self.bob, 'PUT', f'/os-pclouds/{self.his}/hosts/no',
+                   {'host': {'until': None}})
+        self.check(404, self.alice, 'PUT',
+                   f'/os-pclouds/{self.his}/hosts/new',
+                   {'host': {'until': None}})
+        allow = enforcer.Enforcer.allow
+        with mock.patch.object(
+                enforcer.Enforcer, 'allow',
+                lambda self, context, asked, project_id:
+                asked != host_policies.REMOVE and allow(
+                    self, context, asked, project_id)):
+            self.put(403, until='2100-01-01T00:00:00Z')
+        self.assertEqual(before, self.dump())
+
+    def test_a_date_that_is_changed_while_a_worker_acts_on_it(self):
+        self.add()
+        self.at(days=4)
+        for until in '2100-01-01T00:00:00Z', None:
+            with self.subTest(until):
+                self.put(until=(timeutils.utcnow() + datetime.timedelta(
+                    seconds=1)).isoformat())
+                self.at(days=1)
+                drained = host_states.drained
+                with mock.patch.object(
+                        host_states, 'drained',
+                        lambda *its: (self.put(until=until),
+                                      drained(*its))[1]):
+                    leaving.step(nova_context.get_admin_context())
+                shown = self.shown()
+                self.assertEqual(
+                    ('disabled', until),
+                    (shown['state'], shown.get('until')))
 
     def test_one_query_while_nothing_is_due(self):
         self.add()

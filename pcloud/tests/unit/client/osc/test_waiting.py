@@ -45,6 +45,42 @@ class WaitingTest(base.CloudTestCase):
         self.assertEqual(('2026-12-09T10:00:00Z', 'live', bool(more)), (
             sent['until'], sent['move'], 'wait_until' in sent))
 
+    @ddt.data(
+        (('--until', '2026-12-09T10:00:00Z', '--move', 'any'),
+         {'until': '2026-12-09T10:00:00Z', 'move': 'any'}),
+        (('--until', '2026-12-09T10:00:00Z'),
+         {'until': '2026-12-09T10:00:00Z'}),
+        (('--no-until',), {'until': None}))
+    @ddt.unpack
+    def test_another_date(self, options, sent):
+        self.answer_farm()
+        asked = self.answer('PUT', f'{FARM}/hosts/web-1',
+                            json={'host': base.HOST})
+        result = self.openstack(
+            'pcloud', 'host', 'set', 'farm', 'web-1', *options)
+        self.assertEqual((0, ''), (result.status, result.out), result.err)
+        self.assertEqual({'host': sent}, asked.last_request.json())
+
+    @ddt.data(('--move', 'live', '--enable'), ('--no-until', '--move', 'any'),
+              ('--until', '2026-12-09T10:00:00Z', '--enable'), ())
+    def test_no_date(self, *options):
+        self.answer_farm()
+        result = self.openstack(
+            'pcloud', 'host', 'set', 'farm', 'web-1', *options)
+        self.assertNotEqual(0, result.status)
+
+    def test_a_date_is_shown(self):
+        self.answer_farm()
+        dated = {**base.HOST, 'until': '2026-12-09T10:00:00Z', 'move': 'any'}
+        self.answer('GET', f'{FARM}/hosts/web-1', json={'host': dated})
+        result = self.openstack('pcloud', 'host', 'show', 'farm', 'web-1',
+                                '-f', 'json')
+        found = json.loads(result.out)
+        self.assertEqual(('2026-12-09T10:00:00Z', 'any'),
+                         (found['until'], found['move']))
+        result = self.nova('pcloud-host-show', 'farm', 'web-1')
+        self.assertIn('2026-12-09T10:00:00Z', result.out)
+
     def test_a_host_is_free(self):
         self.answer_farm()
         self.answer('POST', f'{FARM}/hosts', status_code=201,
