@@ -219,6 +219,9 @@ class Host(Resource):
         None for other hosts
     :ivar maintenance: the announced maintenance, as in the API; None for a
         host without one
+    :ivar until: when the host leaves, in ISO 8601; None for no date
+    :ivar move: the servers that are moved then, "none", "live" or "any"; None
+        for no date
     :ivar hypervisor_hostname: None for a caller who is not an admin
     """
 
@@ -241,6 +244,8 @@ class Host(Resource):
     drain: Mapping[str, typing.Any] | None = None
     recovery: Mapping[str, typing.Any] | None = None
     maintenance: Mapping[str, typing.Any] | None = None
+    until: str | None = None
+    move: str | None = None
     hypervisor_hostname: str | None = None
 
 

@@ -10,6 +10,7 @@ from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
 from pcloud_dashboard.project.tenancy import views as tenant_views
 from pcloud_dashboard.project import views
+from pcloud_dashboard.project import waiting_views
 
 _PCLOUD = '<uuid:pcloud_id>/'
 # A host's name has no slash; the API tells which names are right.
@@ -36,6 +37,9 @@ urlpatterns = [
               name='drain'),
     urls.path(_HOST + 'remove', host_views.RemoveView.as_view(),
               name='remove_host'),
+
+    urls.path(_PCLOUD + 'waiting/<uuid:entry_id>/cancel',
+              waiting_views.CancelView.as_view(), name='cancel_waiting'),
 
     urls.path(_PCLOUD + 'tenants/add', tenant_views.AddView.as_view(),
               name='add_tenant'),

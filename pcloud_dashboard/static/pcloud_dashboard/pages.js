@@ -118,15 +118,16 @@
 
   function preview(form) {
     var zone = form.find('[name=availability_zone]').val();
+    var waits = !!form.find('[name=wait_until]').val();
     form.find('[name=host_flavor][data-units]').each(function () {
       var radio = $(this);
       var card = radio.closest('.pcloud-card');
       var free = freeIn(radio, zone);
-      radio.prop('disabled', !free);
-      card.toggleClass('pcloud-none', !free);
+      radio.prop('disabled', !free && !waits);
+      card.toggleClass('pcloud-none', !free && !waits);
       card.find('.pcloud-not-here').prop('hidden', free || !radio.attr('data-free'))
         .text(text(gettext('none free in %(zone)s'), {zone: zone}));
-      if (!free && radio.prop('checked')) {
+      if (!free && !waits && radio.prop('checked')) {
         radio.prop('checked', false);
       }
     });
@@ -152,7 +153,10 @@
         line += ' ' + text(gettext('That is %(more)s more than the quota allows.'),
                            {more: after - limit});
       }
-      if (count > free) {
+      if (count > free && waits) {
+        line += ' ' + text(gettext('%(free)s of this kind are free; the Pcloud waits for the others.'),
+                           {free: free});
+      } else if (count > free) {
         over = true;
         line += ' ' + text(gettext('No more than %(free)s of this kind are free.'), {free: free});
       }
