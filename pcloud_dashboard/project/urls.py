@@ -9,6 +9,7 @@ from pcloud_dashboard.project import host_views
 from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
 from pcloud_dashboard.project.tenancy import views as tenant_views
+from pcloud_dashboard.project.usage import views as usage_views
 from pcloud_dashboard.project import views
 from pcloud_dashboard.project import waiting_views
 
@@ -18,6 +19,7 @@ _HOST = _PCLOUD + 'hosts/<str:name>/'
 
 urlpatterns = [
     urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('usage', usage_views.UsageView.as_view(), name='usage'),
     urls.path('create', views.CreateView.as_view(), name='create'),
     urls.path(_PCLOUD, views.DetailView.as_view(), name='detail'),
     urls.path(_PCLOUD + 'head', head_views.HeadView.as_view(), name='head'),
