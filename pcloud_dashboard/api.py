@@ -151,6 +151,7 @@ def has_pclouds(request: http.HttpRequest) -> bool:
     return known
 
 
+@memoized.memoized
 def project_names(request: http.HttpRequest) -> dict[str, str]:
     """Return the names of the projects that the user may know, by id.
 
