@@ -64,6 +64,17 @@
       });
   }
 
+  // Whoever closes a dialog of ours is back where it was opened.
+  var opener = null;
+  $(document).on('click', '.ajax-modal[href*="/pclouds/"], .ajax-modal[href*="/host_flavors/"]', function () {
+    opener = this;
+  });
+  $(document).on('hidden.bs.modal', '.modal', function () {
+    if (opener && $.contains(document, opener) && !$('.modal.in').length) {
+      opener.focus();
+    }
+  });
+
   // A button that copies an id. Without an encrypted connection browsers have
   // no clipboard for pages, but copy what is chosen.
   $(document).on('click', '.pcloud-copy', function () {
@@ -175,7 +186,13 @@
   });
   function prepare(part) {
     $(part).find('form.pcloud-add-hosts').each(function () {
-      preview($(this));
+      var form = $(this);
+      preview(form);
+      // Horizon gives the first field the focus, which is the requirement: a
+      // key there would take the choice away from the kind that is chosen.
+      setTimeout(function () {
+        form.find('[name=host_flavor]:checked').trigger('focus');
+      });
     });
   }
   horizon.modals.addModalInitFunction(prepare);
