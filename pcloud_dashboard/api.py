@@ -34,8 +34,37 @@ FAILURES = (exceptions.ClientError, ksa_exceptions.ClientException)
 _KNOWN = 300
 # The same where the API did not answer; each page of Horizon asks.
 _UNKNOWN = 10
-# Seconds after which an API counts as one that does not answer.
-_TIMEOUT = 60
+# Seconds after which an API counts as one that does not answer. A call that
+# reads is part of a page, for which nobody waits long; one that adds many
+# hosts takes its time.
+_READING = 12
+_CHANGING = 60
+
+
+class _Session(session.Session):
+    """A session that waits for a silent API once, and no second time.
+
+    A page makes several calls, one after the other.
+    """
+
+    silent: Exception | None = None
+
+    def request(self, url: str, method: str, **options: typing.Any,
+                ) -> typing.Any:
+        """Make a call of HTTP.
+
+        :raises keystoneauth1.exceptions.ConnectTimeout: also when an earlier
+            call had no answer in time
+        """
+        if self.silent is not None:
+            raise self.silent
+        reads = method == 'GET'
+        try:
+            return super().request(url, method, **{
+                **options, 'timeout': _READING if reads else _CHANGING})
+        except ksa_exceptions.ConnectTimeout as error:
+            self.silent = error
+            raise
 
 
 @memoized.memoized
@@ -51,14 +80,19 @@ def client(request: http.HttpRequest) -> v1.Client:
         base.url_for(request, 'compute'), request.user.token.id)
     verify = (not settings.OPENSTACK_SSL_NO_VERIFY
               and (settings.OPENSTACK_SSL_CACERT or True))
-    return v1.Client(session.Session(auth, verify=verify, timeout=_TIMEOUT))
+    return v1.Client(_Session(auth, verify=verify))
 
 
 def words(error: Exception) -> str:
     """Return the words for a failure that a page shows.
 
     The words are the API's own where the API has answered.
+
+    :raises horizon.exceptions.NotAuthenticated: when the session of the user
+        is over, so that the user is led to the login, and back from there
     """
+    if isinstance(error, exceptions.Unauthorized):
+        raise horizon_exceptions.NotAuthenticated from error
     if isinstance(error, exceptions.ClientError):
         return str(error)
     return _('The compute service does not answer. Please try again later.')
@@ -151,6 +185,7 @@ def has_pclouds(request: http.HttpRequest) -> bool:
     return known
 
 
+@memoized.memoized
 def project_names(request: http.HttpRequest) -> dict[str, str]:
     """Return the names of the projects that the user may know, by id.
 

@@ -24,7 +24,7 @@ class DashboardConfig(apps.AppConfig):
         """Set what the settings of a plugin cannot set.
 
         These are the files of the policies that the operator has not set, and
-        the table of the page with the instances.
+        the tables of the pages with the instances and the aggregates.
         """
         # Horizon reads these files at the first check of a policy, later
         # than here. Both paths are absolute, so that nothing is copied.
@@ -33,7 +33,13 @@ class DashboardConfig(apps.AppConfig):
         settings.DEFAULT_POLICY_FILES.setdefault(
             'pcloud', str(_CONF / 'default_policies' / 'pcloud.yaml'))
         # Horizon's views can be imported when all applications are there.
+        from openstack_dashboard.dashboards.admin.aggregates import (
+            views as aggregate_views)
         from openstack_dashboard.dashboards.project.instances import views
 
+        from pcloud_dashboard.admin import aggregates
         from pcloud_dashboard.project import instances
         views.IndexView.table_class = instances.InstancesTable
+        _own, *others = aggregate_views.IndexView.table_classes
+        aggregate_views.IndexView.table_classes = (
+            aggregates.HostAggregatesTable, *others)

@@ -40,6 +40,23 @@ def choices(names: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(names.items(), key=lambda each: each[1].casefold())
 
 
+# What happens to the servers of a host that has failed: the value of the API,
+# in words.
+RECOVERY = {
+    None: gettext_lazy('nothing is started elsewhere'),
+    'in_place': gettext_lazy('instances start on the other hosts'),
+    'replace': gettext_lazy('a spare or a free host joins, and instances '
+                            'start on the other hosts')}
+_RECOVERING = {
+    'moving': gettext_lazy('The host has failed. Its instances start on '
+                           'other hosts.'),
+    'held': gettext_lazy('The host has failed. Many hosts have failed at '
+                         'once, so nothing starts elsewhere before the '
+                         'operator says so.'),
+    'done': gettext_lazy('The host has failed. Its instances run on other '
+                         'hosts.')}
+
+
 @dataclasses.dataclass(frozen=True)
 class Bar:
     """How much of something is used.
@@ -216,7 +233,9 @@ class ShownHost:
     of the value, and so of no page of a project.
 
     :ivar kind: the resources and traits, None where not known
-    :ivar left: what is left on a host that drains, None where not known
+    :ivar leaves: when the host leaves the Pcloud, None for no date
+    :ivar left: what is left on a host that drains or has failed, None where
+        not known
     :ivar at_maintenance: what happens at a maintenance, in words
     """
 
@@ -233,6 +252,8 @@ class ShownHost:
     next_reboot: datetime.datetime | None
     maintenance: Mapping[str, typing.Any] | None
     drain: Mapping[str, typing.Any] | None
+    recovery: Mapping[str, typing.Any] | None
+    leaves: datetime.datetime | None
     left: tuple[Left, ...] | None
     at_maintenance: str
 
@@ -250,7 +271,23 @@ class ShownHost:
     def state_words(self) -> str:
         """The state in words."""
         return {'enabled': _('enabled'), 'disabled': _('disabled'),
-                'draining': _('draining')}.get(self.state, self.state)
+                'draining': _('draining'), 'spare': _('spare')
+                }.get(self.state, self.state)
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether the host waits until another host is away."""
+        return self.state == 'spare'
+
+    @property
+    def recovery_words(self) -> str:
+        """What is done for a host that has failed."""
+        recovery = self.recovery or {}
+        words = [str(_RECOVERING.get(recovery.get('state', ''), '')),
+                 *stuck(recovery)]
+        if recovery.get('replacement'):
+            words.append(_('%s stands in for it.') % recovery['replacement'])
+        return ' '.join(words)
 
     @property
     def status_words(self) -> str:
@@ -339,12 +376,16 @@ def host(value: resources.Host, pcloud: resources.Pcloud,
         vcpus=vcpu_bar(value, pcloud), memory=memory_bar(value, pcloud),
         kind=_host_kind(value), next_reboot=moment(value.next_reboot),
         maintenance=value.maintenance, drain=value.drain,
-        left=_left(value.drain or {}, names),
+        recovery=value.recovery, leaves=moment(value.until),
+        left=_left(value.recovery or value.drain or {}, names),
         at_maintenance=at_maintenance(pcloud))
 
 
 def stuck(drain: Mapping[str, typing.Any]) -> list[str]:
-    """Return what keeps a whole drain from going on, a sentence each."""
+    """Return what keeps a whole drain or recovery from going on.
+
+    A sentence each.
+    """
     return [_('Nothing goes on: %s.') % each['reason']
             for each in drain.get('blockers') or () if not each['server']]
 
@@ -356,7 +397,7 @@ def at_maintenance(pcloud: resources.Pcloud) -> str:
 
 def _left(drain: Mapping[str, typing.Any],
           names: Mapping[str, str]) -> tuple[Left, ...] | None:
-    """Return what is left on a host that drains, None where not known."""
+    """Return what is left on a host, None where not known."""
     if drain.get('remaining') is None:
         return None
     reasons = {each['server']: each['reason']

@@ -219,8 +219,9 @@ class Host(Resource):
         None for other hosts
     :ivar maintenance: the announced maintenance, as in the API; None for a
         host without one
-    :ivar until: when the host is to leave, in ISO 8601; None for no date
-    :ivar move: which servers are moved then; None for no date
+    :ivar until: when the host leaves, in ISO 8601; None for no date
+    :ivar move: the servers that are moved then, "none", "live" or "any"; None
+        for no date
     :ivar hypervisor_hostname: None for a caller who is not an admin
     """
 

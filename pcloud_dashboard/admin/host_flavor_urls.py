@@ -5,6 +5,7 @@
 from django import urls
 
 from pcloud_dashboard.admin import attribute_views
+from pcloud_dashboard.admin import fence_views
 from pcloud_dashboard.admin import host_flavor_views
 from pcloud_dashboard.admin import maintenance_views
 from pcloud_dashboard.admin import map_views
@@ -32,6 +33,10 @@ urlpatterns = [
               maintenance_views.AnnounceView.as_view(), name='announce'),
     urls.path(_FLAVOR + 'hosts/<str:host>/end-maintenance',
               maintenance_views.EndView.as_view(), name='end_maintenance'),
+    urls.path(_FLAVOR + 'hosts/<str:host>/fence',
+              fence_views.FenceView.as_view(), name='fence'),
+    urls.path(_FLAVOR + 'hosts/<str:host>/end-fence',
+              fence_views.UnfenceView.as_view(), name='unfence'),
     urls.path(_FLAVOR + 'hosts/<str:host>/remove',
               host_flavor_views.RemoveHostView.as_view(), name='remove_host'),
 ]

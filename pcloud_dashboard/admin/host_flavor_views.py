@@ -18,6 +18,7 @@ from pcloud_dashboard import api
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
+from pcloud_dashboard.project import waits
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
@@ -132,7 +133,10 @@ class OfFlavor:
 
 
 class DetailView(OfFlavor, views.HorizonTemplateView):
-    """The pool of a host flavor. Two calls of the API."""
+    """The pool of a host flavor, and who waits for its hosts.
+
+    Three calls of the API, and one of Keystone where somebody waits.
+    """
 
     template_name = 'pcloud_dashboard/admin/host_flavor.html'
     page_title = '{{ flavor.id }}'
@@ -148,6 +152,7 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
         return super().get_context_data(
             flavor=self.flavor, zones=sorted(zones.items()),
             size=_size(self.flavor), kind=shown.flavor_kind(self.flavor),
+            waiting=self._waiting(names),
             **self._rights(), **kwargs)
 
     def _rights(self) -> dict[str, bool]:
@@ -156,7 +161,23 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
             ('may_edit', policies.UPDATE_FLAVOR),
             ('may_add', policies.ADD_POOL_HOST),
             ('may_maintain', policies.MAINTAIN),
+            ('may_fence', policies.FENCE),
             ('may_remove', policies.REMOVE_POOL_HOST))}
+
+    def _waiting(self, names: dict[str, str]) -> list[
+            waits.ShownEntry] | None:
+        """Return who waits; None, with a message, when the API fails.
+
+        :param names: id of a Pcloud -> name
+        """
+        if not policies.allows(self.request, policies.POOL_WAITING):
+            return None
+        found = api.ask(self.request, lambda client: client.list_waiting_for(
+            self.flavor.id))
+        if found is None:
+            return None
+        projects = api.project_names(self.request) if found else {}
+        return waits.entries(found, projects, names)
 
     def _pcloud_names(self) -> dict[str, str]:
         return {pcloud.id: pcloud.name for pcloud in api.ask_all(

@@ -4,14 +4,19 @@
 
 import typing
 
+from django.core import paginator
 from django import http
+from django.template import loader
 from django import urls
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from horizon import forms
 from horizon import tables
 
+from pcloud_dashboard.admin import pools
 from pcloud_dashboard import api
+from pcloud_dashboard import paging
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
@@ -55,11 +60,16 @@ def _page(pcloud: resources.Pcloud) -> str:
     return pages.address(pcloud.id)
 
 
+def _copied(pcloud: resources.Pcloud) -> str:
+    return loader.render_to_string(
+        'pcloud_dashboard/_copy.html', {'id': pcloud.id})
+
+
 class AllPcloudsTable(tables.DataTable):
     """Pclouds of all projects."""
 
-    name = tables.Column('name', verbose_name=_('Name'), link=_page)
-    id = tables.Column('id', verbose_name=_('ID'))
+    name = tables.WrappingColumn('name', verbose_name=_('Name'), link=_page)
+    id = tables.Column(_copied, verbose_name=_('ID'))
     owner = tables.Column('owner', verbose_name=_('Owner'))
     hosts = tables.Column('host_count', verbose_name=_('Hosts'))
     empty = tables.Column(_empty, verbose_name=_('Empty Hosts'))
@@ -83,9 +93,11 @@ class AllPcloudsTable(tables.DataTable):
 
 
 class IndexView(tables.DataTableView):
-    """All Pclouds, those with idle hosts first, and findings of the audit.
+    """The administrator's first page.
 
-    Two calls of the API, and one of Keystone.
+    The findings of the audit come first, then what becomes of the hosts, and
+    the Pclouds, those with idle hosts first. Three calls of the API, and one
+    of Keystone.
     """
 
     table_class = AllPcloudsTable
@@ -93,15 +105,39 @@ class IndexView(tables.DataTableView):
     page_title = _('Pclouds')
 
     def get_data(self) -> list[resources.Pcloud]:
-        """Return the Pclouds; none, with a message, on a failure."""
-        found = api.ask_all(self.request, lambda client: client.list_pclouds(
+        """Return a page of Pclouds; none, with a message, on a failure."""
+        return list(self.pclouds)
+
+    @cached_property
+    def found(self) -> list[resources.Pcloud]:
+        """The Pclouds of all projects."""
+        return api.ask_all(self.request, lambda client: client.list_pclouds(
             all_tenants=True, detail=True))
-        return sorted(found, key=lambda pcloud: (
-            -(_empty(pcloud) or 0), shown.natural(pcloud.name)))
+
+    @cached_property
+    def pclouds(self) -> paginator.Page:
+        """The page of Pclouds that is asked for, of the owner asked for."""
+        owner = self.request.GET.get('owner', '')
+        return paging.page(self.request, sorted(
+            (pcloud for pcloud in self.found
+             if owner in ('', pcloud.owner)),
+            key=lambda pcloud: (
+                -(_empty(pcloud) or 0), shown.natural(pcloud.name))))
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
-        return super().get_context_data(findings=self._findings(), **kwargs)
+        context = super().get_context_data(**kwargs)
+        owners = {pcloud.owner for pcloud in self.found}
+        names = api.project_names(self.request) if owners else {}
+        flavors = api.ask_all(self.request, v1.Client.list_host_flavors)
+        return {
+            **context, 'findings': self._findings(), 'page': self.pclouds,
+            'query': paging.query(self.request),
+            'owner': self.request.GET.get('owner', ''),
+            'owners': shown.choices({
+                each: names.get(each, each) for each in owners}),
+            'pools': pools.pools(flavors),
+            'announced': pools.announced(flavors)}
 
     def _findings(self) -> list[resources.Finding] | None:
         return api.ask(self.request, v1.Client.audit)

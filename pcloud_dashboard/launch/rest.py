@@ -6,6 +6,7 @@ import typing
 
 from django import http
 from django.views import generic
+from horizon import exceptions as horizon_exceptions
 from openstack_dashboard.api.rest import urls
 from openstack_dashboard.api.rest import utils
 
@@ -34,8 +35,20 @@ class Pclouds(generic.View):
         except exceptions.ExtensionNotEnabled:
             return {'items': []}
         except api.FAILURES as error:
-            return {'items': [], 'failure': api.words(error)}
+            return {'items': [], **_failure(error)}
         return {'items': [_item(pcloud) for pcloud in found]}
+
+
+def _failure(error: Exception) -> dict[str, str]:
+    """Return a failure in words.
+
+    :raises openstack_dashboard.api.rest.utils.AjaxError: 401, which leads to
+        the login, when the session of the user is over
+    """
+    try:
+        return {'failure': api.words(error)}
+    except horizon_exceptions.NotAuthenticated:
+        raise utils.AjaxError(401, str(error)) from None
 
 
 def _item(pcloud: resources.Pcloud) -> dict[str, typing.Any]:
@@ -62,7 +75,7 @@ class Explanation(generic.View):
             found = api.client(request).explain(
                 pcloud_id, request.GET.get('flavor', ''))
         except api.FAILURES as error:
-            return {'failure': api.words(error)}
+            return _failure(error)
         return {'fits': found.fits, 'refused': found.refused,
                 'hosts': [{'name': host.name,
                            'reasons': [each.reason

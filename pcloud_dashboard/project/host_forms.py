@@ -43,6 +43,16 @@ class AddHostsForm(pcloud_forms.PcloudForm):
     name = forms.CharField(
         label=_('Name'), initial='host-{n}', max_length=63,
         help_text=_('{n} at the end stands for the next free number.'))
+    until = fields.MomentField(
+        label=_('Keep Until'), required=False, help_text=_(
+            'The hosts are drained then, and leave. Empty: no date.'))
+    move = forms.ChoiceField(
+        label=_('Instances Then'), required=False,
+        choices=list(shown.MOVES.items()))
+    wait_until = fields.MomentField(
+        label=_('Wait Until'), required=False, help_text=_(
+            'While no host of the kind is free, the Pcloud waits for one '
+            'until then. Empty: it does not wait.'))
     enable = forms.BooleanField(
         label=_('Enable them immediately'), required=False, initial=True,
         help_text=_('Instances start on enabled hosts alone.'))
@@ -64,6 +74,9 @@ class AddHostsForm(pcloud_forms.PcloudForm):
         if not data.get('host_flavor') and not data.get('constraints'):
             raise exceptions.ValidationError(gettext(
                 'Choose a kind of host, or write what the host must have.'))
+        if data.get('wait_until') and not data.get('host_flavor'):
+            raise exceptions.ValidationError(gettext(
+                'A Pcloud waits for a kind of host; choose one.'))
         return data
 
     def clean_name(self) -> str:
@@ -75,15 +88,30 @@ class AddHostsForm(pcloud_forms.PcloudForm):
         return name
 
     def handle(self, request: http.HttpRequest, data: dict) -> bool:
-        """Add all hosts or none, and enable the hosts."""
+        """Add all hosts or none, and enable the hosts.
+
+        Where the Pcloud is to wait, hosts come one by one.
+        """
         client = api.client(request)
+        names: list[str] = []
+        waiting: list[str] = []
         try:
-            names = [host.name for host in self._add(client, data)]
+            if data['wait_until']:
+                self._add_or_wait(client, data, names, waiting)
+            else:
+                names += [host.name for host in self._add(client, data)]
         except api.FAILURES as error:
-            self.api_error(api.words(error))
-            return False
-        messages.success(
-            request, gettext('Added: %s.') % ', '.join(names))
+            if not names and not waiting:
+                self.api_error(api.words(error))
+                return False
+            messages.error(request, api.words(error))
+        if names:
+            messages.success(
+                request, gettext('Added: %s.') % ', '.join(names))
+        if waiting:
+            messages.info(request, gettext(
+                'No host is free for %s yet. The Pcloud waits; a host that '
+                'comes is disabled at first.') % ', '.join(waiting))
         try:
             for name in names if data['enable'] else ():
                 client.set_host_state(self.pcloud.id, name, 'enabled')
@@ -93,18 +121,47 @@ class AddHostsForm(pcloud_forms.PcloudForm):
                 % api.words(error))
         return True
 
+    def _add_or_wait(self, client: v1.Client, data: dict,
+                     names: list[str], waiting: list[str]) -> None:
+        """Add hosts, or entries in the waiting list, one by one.
+
+        :param names: the names of hosts that are added; grows, likewise
+            waiting, the names of hosts that are waited for
+        """
+        beginning = host_names.beginning(data['name'], data['count'])
+        wanted = [data['name']]
+        if beginning is not None:
+            first = host_names.first(beginning, self._taken)
+            wanted = [f'{beginning}-{number}' for number
+                      in range(first, first + data['count'])]
+        for name in wanted:
+            found = client.add_or_wait_for_host(
+                self.pcloud.id, name, data['host_flavor'],
+                fields.written(data['wait_until']) or '',
+                data['availability_zone'] or None, **_end(data))
+            (waiting if found.host is None else names).append(name)
+
     def _add(self, client: v1.Client, data: dict) -> list[resources.Host]:
         by_flavor = bool(data['host_flavor'])
         wanted = {
             'host_flavor': data['host_flavor'] or None,
             'constraints': None if by_flavor else data['constraints'],
-            'availability_zone': data['availability_zone'] or None}
+            'availability_zone': data['availability_zone'] or None,
+            **_end(data)}
         name = host_names.beginning(data['name'], data['count'])
         if name is None:
             return [client.add_host(self.pcloud.id, data['name'], **wanted)]
         return client.add_hosts(
             self.pcloud.id, name, data['count'],
             host_names.first(name, self._taken), **wanted)
+
+
+def _end(data: dict) -> dict[str, str | None]:
+    """Return when hosts are to leave, as the client takes it."""
+    if not data['until']:
+        return {}
+    return {'until': fields.written(data['until']),
+            'move': data['move'] or None}
 
 
 class HostForm(pcloud_forms.PcloudForm):

@@ -26,6 +26,14 @@ from pcloud.client import resources
 from pcloud.client import v1
 
 
+# The states that a switch sets, and what the user is told then.
+_STATES = {
+    'enabled': _('%s is enabled: new instances may start there.'),
+    'disabled': _('%s is disabled: no new instances start there.'),
+    'spare': _('%s is a spare: no instances start there until another host '
+               'of its kind is away.')}
+
+
 class AddHostsView(pages.PcloudFormView):
     """A dialog with the kinds of hosts as cards. Four calls of the API."""
 
@@ -90,17 +98,14 @@ class StateView(pages.OfPcloud, generic.View):
     def post(self, request: http.HttpRequest,
              **kwargs: typing.Any) -> http.HttpResponse:
         """Set the state; answer with the row of the host, or the page."""
-        wanted = ('enabled' if request.POST.get('state') == 'enabled'
-                  else 'disabled')
+        asked = request.POST.get('state', '')
+        wanted = asked if asked in _STATES else 'disabled'
         try:
             host = api.client(request).set_host_state(
                 self.pcloud_id, kwargs['name'], wanted)
         except api.FAILURES as error:
             return self._failed(api.words(error))
-        words = (gettext('%s is enabled: new instances may start there.')
-                 if wanted == 'enabled' else
-                 gettext('%s is disabled: no new instances start there.')
-                 ) % host.name
+        words = _STATES[wanted] % host.name
         if horizon_http.is_ajax(request):
             return http.JsonResponse(
                 {'message': words, 'row': self._row(host)})

@@ -8,7 +8,9 @@ from urllib import parse
 from django import http
 from django import urls
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
 from horizon import forms
+from horizon import messages
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
@@ -135,7 +137,19 @@ class FormView(forms.ModalFormView):
 
 
 class PcloudFormView(OfPcloud, FormView):
-    """A form about one Pcloud."""
+    """A form about one Pcloud, for those whom the API shows its hosts.
+
+    Others are sent to the list before anything is said about the Pcloud.
+    """
+
+    def dispatch(self, request: http.HttpRequest, *args: typing.Any,
+                 **kwargs: typing.Any) -> http.HttpResponseBase:
+        """Answer a request of the owner, or of an administrator."""
+        if self.pcloud.host_count is None:
+            messages.error(request, gettext(
+                'The Pcloud belongs to another project.'))
+            return http.HttpResponseRedirect(urls.reverse(INDEX))
+        return super().dispatch(request, *args, **kwargs)
 
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form, with the Pcloud."""

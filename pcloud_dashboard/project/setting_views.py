@@ -18,8 +18,11 @@ from pcloud.client import resources
 from pcloud.client import v1
 
 
+SHRINK = ('after_hours', 'min_hosts', 'keep_spare')
+
+
 class EditForm(pcloud_forms.PcloudForm):
-    """Name, ratios and what happens at a maintenance."""
+    """Name, ratios, and what happens to hosts and servers."""
 
     name = forms.CharField(label=_('Name'), max_length=255)
     cpu_allocation_ratio = forms.FloatField(
@@ -33,11 +36,26 @@ class EditForm(pcloud_forms.PcloudForm):
         label=_('At a Maintenance'), required=False, choices=[
             (value or '', words)
             for value, words in shown.MAINTENANCE.items()])
+    host_recovery = forms.ChoiceField(
+        label=_('When a Host Fails'), required=False, choices=[
+            (value or '', words) for value, words in shown.RECOVERY.items()])
+    after_hours = forms.IntegerField(
+        label=_('Empty Hosts Leave After (Hours)'), min_value=1,
+        required=False, help_text=_('Empty: no host leaves by itself.'))
+    min_hosts = forms.IntegerField(
+        label=_('Hosts That Stay'), min_value=0, required=False)
+    keep_spare = forms.IntegerField(
+        label=_('Empty Hosts That Stay'), min_value=0, required=False)
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Change what differs."""
-        wanted = {**data, 'maintenance_policy':
-                  data['maintenance_policy'] or None}
+        shrink = {name: data[name] or 0 for name in SHRINK}
+        wanted = {
+            **{name: value for name, value in data.items()
+               if name not in SHRINK},
+            'maintenance_policy': data['maintenance_policy'] or None,
+            'host_recovery': data['host_recovery'] or None,
+            'shrink': shrink if shrink['after_hours'] else None}
         changes = {name: value for name, value in wanted.items()
                    if value != getattr(self.pcloud, name)}
         if changes:
@@ -56,9 +74,10 @@ class EditView(pages.PcloudFormView):
 
     def get_initial(self) -> dict:
         """Return the present settings."""
-        return {name: getattr(self.pcloud, name) for name in (
-            'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
-            'maintenance_policy')}
+        return {**(self.pcloud.shrink or {}),
+                **{name: getattr(self.pcloud, name) for name in (
+                    'name', 'cpu_allocation_ratio', 'ram_allocation_ratio',
+                    'maintenance_policy', 'host_recovery')}}
 
 
 class RequirementsForm(pcloud_forms.PcloudForm):

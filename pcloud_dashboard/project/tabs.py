@@ -20,6 +20,7 @@ from pcloud_dashboard.project.planning import fit
 from pcloud_dashboard.project.planning import moves
 from pcloud_dashboard.project import settings
 from pcloud_dashboard.project.tenancy import shares
+from pcloud_dashboard.project import waits
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
@@ -76,14 +77,28 @@ class HostsTab(PcloudTab):
     template_name = 'pcloud_dashboard/project/_hosts.html'
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return the hosts; one call of the API, and one of Nova's own."""
+        """Return the hosts, and what the Pcloud waits for.
+
+        Two calls of the API, and one of Nova's own.
+        """
         hosts = api.client(request).list_hosts(self.pcloud.id)
         names = api.server_names(request) if any(
             host.instances for host in hosts) else {}
         return {
             'hosts': shown.hosts(hosts, self.pcloud, names),
             'may_add': self.allows(policies.ADD_HOST),
-            **host_rights(request, self.pcloud)}
+            **self._waiting(request), **host_rights(request, self.pcloud)}
+
+    def _waiting(self, request: http.HttpRequest) -> dict:
+        """Return what the Pcloud waits for; a message when the API fails."""
+        if not self.allows(policies.WAITING):
+            return {}
+        try:
+            found = api.client(request).list_waiting(self.pcloud.id)
+        except api.FAILURES as error:
+            return {'waiting_failure': api.words(error)}
+        return {'waiting': waits.entries(found, {}, {}),
+                'may_cancel': self.allows(policies.CANCEL_WAITING)}
 
 
 def host_rights(request: http.HttpRequest,
@@ -246,6 +261,8 @@ class SettingsTab(PcloudTab):
                 client.get_default_pcloud(request.user.project_id),
                 self.pcloud),
             'at_maintenance': shown.at_maintenance(self.pcloud),
+            'at_failure': shown.RECOVERY.get(
+                self.pcloud.host_recovery, shown.RECOVERY[None]),
             'may_update': self.allows(policies.UPDATE),
             'may_update_policy': self.allows(policies.UPDATE_POLICY),
             'may_set_default': policies.allows(

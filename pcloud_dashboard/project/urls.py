@@ -9,7 +9,9 @@ from pcloud_dashboard.project import host_views
 from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
 from pcloud_dashboard.project.tenancy import views as tenant_views
+from pcloud_dashboard.project.usage import views as usage_views
 from pcloud_dashboard.project import views
+from pcloud_dashboard.project import waiting_views
 
 _PCLOUD = '<uuid:pcloud_id>/'
 # A host's name has no slash; the API tells which names are right.
@@ -17,6 +19,7 @@ _HOST = _PCLOUD + 'hosts/<str:name>/'
 
 urlpatterns = [
     urls.path('', views.IndexView.as_view(), name='index'),
+    urls.path('usage', usage_views.UsageView.as_view(), name='usage'),
     urls.path('create', views.CreateView.as_view(), name='create'),
     urls.path(_PCLOUD, views.DetailView.as_view(), name='detail'),
     urls.path(_PCLOUD + 'head', head_views.HeadView.as_view(), name='head'),
@@ -36,6 +39,9 @@ urlpatterns = [
               name='drain'),
     urls.path(_HOST + 'remove', host_views.RemoveView.as_view(),
               name='remove_host'),
+
+    urls.path(_PCLOUD + 'waiting/<uuid:entry_id>/cancel',
+              waiting_views.CancelView.as_view(), name='cancel_waiting'),
 
     urls.path(_PCLOUD + 'tenants/add', tenant_views.AddView.as_view(),
               name='add_tenant'),

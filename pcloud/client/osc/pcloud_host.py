@@ -176,8 +176,9 @@ class ShowPcloudHost(common.ShowOne):
 class SetPcloudHost(common.PcloudCommand):
     """Enable or disable hosts of a Pcloud for new servers, or set a date
 
-    A host with a date is drained then, and leaves once it is empty. A spare takes
-    no servers until a host of its kind is away for maintenance or has failed.
+    A host with a date is drained then, and leaves once it is empty. A spare
+    takes no servers until a host of its kind is away for maintenance or has
+    failed.
     """
 
     _epilog = ('Example:\n  openstack pcloud host set render-farm web-1 '

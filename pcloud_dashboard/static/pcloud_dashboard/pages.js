@@ -64,6 +64,17 @@
       });
   }
 
+  // Whoever closes a dialog of ours is back where it was opened.
+  var opener = null;
+  $(document).on('click', '.ajax-modal[href*="/pclouds/"], .ajax-modal[href*="/host_flavors/"]', function () {
+    opener = this;
+  });
+  $(document).on('hidden.bs.modal', '.modal', function () {
+    if (opener && $.contains(document, opener) && !$('.modal.in').length) {
+      opener.focus();
+    }
+  });
+
   // A button that copies an id. Without an encrypted connection browsers have
   // no clipboard for pages, but copy what is chosen.
   $(document).on('click', '.pcloud-copy', function () {
@@ -118,15 +129,16 @@
 
   function preview(form) {
     var zone = form.find('[name=availability_zone]').val();
+    var waits = !!form.find('[name=wait_until]').val();
     form.find('[name=host_flavor][data-units]').each(function () {
       var radio = $(this);
       var card = radio.closest('.pcloud-card');
       var free = freeIn(radio, zone);
-      radio.prop('disabled', !free);
-      card.toggleClass('pcloud-none', !free);
+      radio.prop('disabled', !free && !waits);
+      card.toggleClass('pcloud-none', !free && !waits);
       card.find('.pcloud-not-here').prop('hidden', free || !radio.attr('data-free'))
         .text(text(gettext('none free in %(zone)s'), {zone: zone}));
-      if (!free && radio.prop('checked')) {
+      if (!free && !waits && radio.prop('checked')) {
         radio.prop('checked', false);
       }
     });
@@ -152,7 +164,10 @@
         line += ' ' + text(gettext('That is %(more)s more than the quota allows.'),
                            {more: after - limit});
       }
-      if (count > free) {
+      if (count > free && waits) {
+        line += ' ' + text(gettext('%(free)s of this kind are free; the Pcloud waits for the others.'),
+                           {free: free});
+      } else if (count > free) {
         over = true;
         line += ' ' + text(gettext('No more than %(free)s of this kind are free.'), {free: free});
       }
@@ -171,7 +186,13 @@
   });
   function prepare(part) {
     $(part).find('form.pcloud-add-hosts').each(function () {
-      preview($(this));
+      var form = $(this);
+      preview(form);
+      // Horizon gives the first field the focus, which is the requirement: a
+      // key there would take the choice away from the kind that is chosen.
+      setTimeout(function () {
+        form.find('[name=host_flavor]:checked').trigger('focus');
+      });
     });
   }
   horizon.modals.addModalInitFunction(prepare);

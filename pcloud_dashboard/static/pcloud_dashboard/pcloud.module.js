@@ -25,5 +25,27 @@
         });
         return workflow;
       }]);
+    /* The step "Scheduler Hints" would offer the hint of the step "Pcloud"
+       again, and one would undo the other. */
+    $provide.decorator(
+      'horizon.app.core.openstack-service-api.glance',
+      ['$delegate', function (glance) {
+        var getNamespaces = glance.getNamespaces;
+        glance.getNamespaces = function (params) {
+          var answer = getNamespaces.apply(glance, arguments);
+          if (!params || params.properties_target !== 'scheduler_hints') {
+            return answer;
+          }
+          return answer.then(function (found) {
+            angular.forEach(found.data.items, function (each) {
+              if (each.properties) {
+                delete each.properties.pcloud;
+              }
+            });
+            return found;
+          });
+        };
+        return glance;
+      }]);
   }
 })();

@@ -8,9 +8,9 @@ from pcloud.tests.dashboard.browser import base
 class HeadTest(base.BrowserTest):
 
     def test_how_full_and_what_is_wrong(self):
-        pcloud = self.new_pcloud('bob', 'farm', 'web-1', 'web-2')
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
         self.new_server('bob', 'one', pcloud)
-        self.client('bob').set_host_state(pcloud.id, 'web-2', 'disabled')
+        self.client('bob').add_host(pcloud.id, 'web-2', 'gold')
         self.log_in('bob')
         for tab in ('hosts', 'settings'):
             self.open_pcloud(pcloud, tab)

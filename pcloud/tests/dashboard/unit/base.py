@@ -38,6 +38,7 @@ class PageTest(helpers.TestCase):
         self.answer('GET', self.at, json={'pcloud': self.pcloud})
         self.answer('GET', f'{self.at}/hosts', json=sample(
             'hosts/list-resp'))
+        self.answer('GET', f'{self.at}/waiting', json={'waiting': []})
         self.answer('GET', f'/os-pcloud-quotas/{self.owner}',
                     json=sample('quotas/show-resp'))
         self.answer('GET', '/os-host-flavors', json=sample(
@@ -92,6 +93,11 @@ class AdminPageTest(PageTest, helpers.BaseAdminViewTests):
     """The same for an administrator."""
 
     panel = 'admin:host_flavors'
+
+    def setUp(self):
+        super().setUp()
+        self.answer('GET', '/os-host-flavors/gpu/waiting',
+                    json={'waiting': []})
 
     def flavor(self, *hosts, **members):
         """Return a host flavor as administrators see it.

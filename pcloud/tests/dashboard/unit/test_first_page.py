@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The administrator's first page."""
+
+from unittest import mock
+
+import ddt
+
+from pcloud.client import resources
+from pcloud.tests.dashboard.unit import base
+from pcloud_dashboard.admin import pools
+
+
+def host(name='node-1', **members):
+    """Return a host of a pool, up and free but for what is given."""
+    return resources.PoolHost(name, **{
+        'status': 'enabled', 'state': 'up', 'availability_zone': 'az1',
+        **members})
+
+
+@ddt.ddt
+class PoolsTest(base.PageTest):
+
+    @ddt.data(
+        ({'state': 'down', 'pcloud': 'id'}, 'down'),
+        ({'status': 'disabled'}, 'down'),
+        ({'pcloud': 'id', 'settling': 'since'}, 'owned'),
+        ({'settling': 'since'}, 'settling'), ({}, 'free'))
+    @ddt.unpack
+    def test_kind(self, members, kind):
+        self.assertEqual(kind, pools.kind(host(**members)))
+
+    def test_bars_by_flavor_and_zone(self):
+        found = pools.pools([
+            resources.HostFlavor('gpu 10', 1, hosts=(host(),)),
+            resources.HostFlavor('gpu 9', 1, hosts=(
+                host(availability_zone='az2'), host(pcloud='id'), host(),
+                host(), host(state='down'))),
+            resources.HostFlavor('none', 1, hosts=())])
+
+        self.assertEqual(
+            [('gpu 9', 'az1', '1 in Pclouds, 2 free, 1 down or disabled'),
+             ('gpu 9', 'az2', '1 free'), ('gpu 10', 'az1', '1 free')],
+            [(each.host_flavor, each.zone, each.text) for each in found])
+        self.assertEqual([25.0, 50.0, 25.0],
+                         [part.percent for part in found[0].parts])
+
+    def test_the_next_maintenance_first(self):
+        found = pools.announced([resources.HostFlavor('gpu', 1, hosts=(
+            host(maintenance={'from': '2100-02-01T00:00:00Z',
+                              'reason': 'disks'}),
+            host('node-2', maintenance={'from': '2100-01-01T00:00:00Z'}),
+            host('node-3')))])
+
+        self.assertEqual([('node-2', ''), ('node-1', 'disks')],
+                         [(each.host, each.reason) for each in found])
+
+
+class FirstPageTest(base.AdminPageTest):
+
+    panel = 'admin:pclouds'
+
+    def setUp(self):
+        super().setUp()
+        self.answer('GET', '/os-pcloud-audit', json=base.sample(
+            'audit/list-resp'))
+        self.answer('GET', '/os-host-flavors', json={'host_flavors': [
+            self.flavor({'host': 'node-1', 'maintenance': {
+                'from': '2100-01-01T20:00:00Z', 'reason': 'New disks'}})]})
+        body = base.sample('pclouds/list-detail-resp')['pclouds'][0]
+        found = [{**body, 'name': f'farm {number}',
+                  'owner': ('a' if number % 2 else 'b') * 32,
+                  'id': f'00000000-0000-4000-8000-{number:012}'}
+                 for number in range(45)]
+        self.answer('GET', '/os-pclouds', json=lambda request, context: {
+            'pclouds': [] if 'marker' in request.qs else found})
+
+    def first(self, **query):
+        with mock.patch('pcloud_dashboard.api.project_names',
+                        return_value={'a' * 32: 'studio'}):
+            return self.page('index', **query)
+
+    def test_what_is_wrong_comes_first(self):
+        text = self.first().content.decode()
+
+        places = [text.index(f'id="{each}"') for each in (
+            'pcloud-findings', 'pcloud-pool-bars', 'pcloud-announced',
+            'pcloud-owner', 'all_pclouds')]
+        self.assertEqual(sorted(places), places)
+        self.assertIn('New disks', text)
+
+    def test_pages_of_twenty(self):
+        page = self.first()
+        self.assertEqual(20, len(page.context['table'].data))
+        self.assertContains(page, 'Page 1 of 3')
+        self.assertEqual(
+            5, len(self.first(page='3').context['table'].data))
+
+    def test_those_of_an_owner(self):
+        page = self.first(owner='a' * 32, page='2')
+
+        self.assertEqual({'a' * 32}, {
+            each.owner for each in page.context['table'].data})
+        self.assertContains(page, f'?owner={"a" * 32}&amp;page=1"')
+        self.assertContains(
+            page, f'<option value="{"a" * 32}" selected>studio</option>')
+
+    def test_an_owner_who_has_none(self):
+        page = self.first(owner='<b>')
+
+        self.assertEqual(0, len(page.context['table'].data))
+        self.assertNotContains(page, '<b>')
+
+    def test_the_id_is_behind_a_button(self):
+        self.assertContains(
+            self.first(),
+            'data-copy="00000000-0000-4000-8000-000000000000"', 1)

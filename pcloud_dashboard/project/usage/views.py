@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page with what the project has held of hosts."""
+
+import datetime
+import typing
+
+from django import http
+from django.utils.translation import gettext_lazy as _
+from horizon import views
+
+from pcloud_dashboard import api
+from pcloud_dashboard.project.usage import months
+from pcloud_dashboard import shown
+
+from pcloud.client import usage_resources
+
+# How many months are compared.
+_COMPARED = 6
+
+
+def chosen(request: http.HttpRequest, kept: list[str]) -> str:
+    """Return the month that the address names, else the present one."""
+    asked = request.GET.get('month', '')
+    return asked if asked in kept else kept[0]
+
+
+def today() -> datetime.date:
+    """Return the day in UTC, which the API counts in."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+class UsageView(views.HorizonTemplateView):
+    """Hours and costs of a month, and bars of the months before.
+
+    A call of the API for each month that is compared, at most six.
+    """
+
+    template_name = 'pcloud_dashboard/project/usage.html'
+    page_title = _('Usage')
+
+    def get_context_data(self, **kwargs: typing.Any) -> dict:
+        """Return what the template shows."""
+        kept = months.kept(today())
+        month = chosen(self.request, kept)
+        start = kept.index(month)
+        found = self._usages(kept[start:start + _COMPARED])
+        return super().get_context_data(
+            month=month, title=months.title(month),
+            months=[(each, months.title(each)) for each in kept],
+            rows=[_row(each, found[0].currency)
+                  for each in found[0].host_flavors] if found else [],
+            cost=months.cost(found[0]) if found else None,
+            bars=months.bars(found), **kwargs)
+
+    def _usages(self, asked: list[str]) -> list[usage_resources.Usage]:
+        """Return the usage of each month; none, with a message, on failures.
+
+        All months are there, or none.
+        """
+        project = self.request.user.project_id
+        return api.ask_all(self.request, lambda client: [
+            client.get_usage(project, month) for month in asked])
+
+
+def _row(held: usage_resources.HeldFlavor, currency: str | None) -> dict:
+    return {'host_flavor': held.id, 'hosts': held.hosts,
+            'host_hours': shown.amount(held.host_hours),
+            'unit_hours': shown.amount(held.unit_hours),
+            'cost': held.cost and months.money(held.cost, currency)}
