@@ -27,9 +27,11 @@ from pcloud.tests.benchmarks import results
 
 # Numbers of hosts, and of turns.
 FULL = {'clouds_of': ((1000, 5), (10_000, 3), (100_000, 1)),
+        'wanted': 100_000,
         'checked': ops.Stream(launches=40, changes=20), 'seconds': 60.0,
         'cut': 2000, 'parts': 4}
 SMALL = {'clouds_of': ((400, 1), (800, 1)),
+         'wanted': 1600,
          'checked': ops.Stream(launches=60, changes=30), 'seconds': 10.0,
          'cut': 400, 'parts': 2}
 _TURNS = 3
@@ -43,13 +45,14 @@ def _apart(work: Callable[..., Any], *arguments: object) -> Any:
 
 
 def measure(
-    clouds_of: Sequence[tuple[int, int]], checked: ops.Stream,
+    clouds_of: Sequence[tuple[int, int]], wanted: int, checked: ops.Stream,
     seconds: float, cut: int, parts: int,
 ) -> Iterator[results.Row]:
     """Measure clouds, and simulate what was not measured.
 
     :param clouds_of: the number of hosts of each cloud, the smallest first,
         and the number of turns
+    :param wanted: the number of hosts of the cloud that is to hold
     :param checked: the stream through real processes, in the smallest cloud
     :param seconds: how long the stream comes
     :param cut: the number of hosts of the cloud that is cut into cells
@@ -61,10 +64,10 @@ def measure(
         yield from figures.of_costs(hosts, found[hosts])
     yield from figures.of_nova(found)
     yield from figures.of_casts(found)
-    smallest, *_, largest = found
-    yield from figures.of_limits(found, largest)
+    smallest = min(found)
+    yield from figures.of_limits(found, wanted)
     yield from figures.of_cuts(found)
-    yield from figures.of_streams(found, largest)
+    yield from figures.of_streams(found, wanted)
     yield from _checked(found[smallest], smallest, checked, seconds)
     for number, each in _apart(
             cells.measure, cut, (1, parts), _TURNS).items():

@@ -85,7 +85,7 @@ def of_limits(
     for name, load in sorted(first.items(), key=lambda each: -each[1]):
         places = PLANT.places.get(name)
         yield results.Row(table, name, 'there', places or 1)
-        for size in sorted(found):
+        for size in sorted({*found, hosts}):
             at = limits.loads(costs.sizes(found, size), cloud(size), PLANT,
                               STREAM)[name]
             yield results.Row(
