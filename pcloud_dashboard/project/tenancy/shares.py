@@ -29,10 +29,10 @@ class ShownTenant:
     name: str | None
     is_owner: bool
     is_tenant: bool
-    servers: shown.Bar | None
-    vcpus: shown.Bar | None
-    memory: shown.Bar | None
-    share: shown.Bar | None
+    servers: shown.Bar | None = None
+    vcpus: shown.Bar | None = None
+    memory: shown.Bar | None = None
+    share: shown.Bar | None = None
 
     @property
     def title(self) -> str:
@@ -62,12 +62,13 @@ def _tenant(pcloud: resources.Pcloud, project: str,
             name: str | None) -> ShownTenant:
     caps = tenant or resources.Tenant(project)
     return ShownTenant(
-        project, caps.name or (use and use.name) or name,
+        project, caps.name or (use.name if use else None) or name,
         is_owner=project == pcloud.owner, is_tenant=tenant is not None,
-        servers=use and _bar(use.servers, caps.max_servers, shown.amount),
-        vcpus=use and _bar(use.vcpus, caps.max_vcpus, shown.amount),
-        memory=use and _bar(use.memory_mb, caps.max_memory_mb, shown.memory),
-        share=use and shown.part(use.share))
+        **({} if use is None else {
+            'servers': _bar(use.servers, caps.max_servers, shown.amount),
+            'vcpus': _bar(use.vcpus, caps.max_vcpus, shown.amount),
+            'memory': _bar(use.memory_mb, caps.max_memory_mb, shown.memory),
+            'share': shown.part(use.share)}))
 
 
 def _bar(used: int, cap: int | None,
