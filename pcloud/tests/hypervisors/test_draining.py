@@ -142,24 +142,6 @@ class DrainingTest(base.HypervisorTest):
             each.kill()
         self.assert_drained(server, before)
 
-    def test_compute_is_killed(self):
-        server, before = self.begun()
-        self.kill(f'nova-compute-{self.real("h1")}')
-        self.repair()
-
-        def is_drained():
-            # Nova does not always know what has become of the move; what an
-            # administrator says then is what the guest tells.
-            if self.shown(server).status == 'ERROR':
-                self.admin.cloud.compute.reset_server_state(
-                    server.id, 'active')
-            return not self.remaining()
-
-        waiting.until(is_drained, lambda: f'h1 is empty: {self.shown_drain()}')
-        is_drained()
-        self.wait_for(server, 'ACTIVE')
-        self.assert_drained(server, before)
-
     def test_guest_is_killed(self):
         """A guest that ends on the way is left inside; the other arrives."""
         servers = self.counting(2)
