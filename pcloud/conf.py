@@ -20,8 +20,7 @@ options = sorted([
     *key_options.options,
     cfg.IntOpt(
         'allocation_attempts',
-        default=5,
-        min=1,
+        default=5, min=1,
         help="""
 How many hosts are tried before a request for a host gives up.
 
@@ -32,8 +31,7 @@ the request is answered with 409.
 """),
     cfg.FloatOpt(
         'allocation_backoff',
-        default=0.3,
-        min=0.0,
+        default=0.3, min=0.0,
         help="""
 The longest time, in seconds, to wait before another host is tried.
 
@@ -42,8 +40,7 @@ so far, so that requests that collided once drift apart.
 """),
     cfg.FloatOpt(
         'allocation_timeout',
-        default=30.0,
-        min=0.0,
+        default=30.0, min=0.0,
         help="""
 The time, in seconds, after which a request for a host tries no further host.
 
@@ -52,8 +49,7 @@ where a load balancer in front of nova-api gives up earlier.
 """),
     cfg.IntOpt(
         'growth_timeout',
-        default=60,
-        min=1,
+        default=60, min=1,
         help="""
 The time, in seconds, that a launch into a growing Pcloud waits for others.
 
@@ -65,8 +61,7 @@ Nova's ``[DEFAULT] long_rpc_timeout``.
 """),
     cfg.IntOpt(
         'strict_timeout',
-        default=60,
-        min=1,
+        default=60, min=1,
         help="""
 The time, in seconds, after which a choice for a strict wish is taken for dead.
 
@@ -80,8 +75,7 @@ single choice may take longer, as for a thousand servers of one request.
 """),
     cfg.IntOpt(
         'drain_parallel',
-        default=2,
-        min=1,
+        default=2, min=1,
         help="""
 How many servers of a Pcloud's drained hosts are moved at the same time.
 
@@ -91,8 +85,7 @@ is due, count. Raise this where the network between hosts is fast.
 """),
     cfg.IntOpt(
         'maintenance_lead',
-        default=14400,
-        min=0,
+        default=14400, min=0,
         help="""
 How many seconds before a maintenance begins servers are moved off the host.
 
@@ -103,8 +96,7 @@ or large servers; see ``drain_parallel``.
 """),
     cfg.IntOpt(
         'recovery_after',
-        default=300,
-        min=0,
+        default=300, min=0,
         help="""
 For how many seconds a host is down and fenced before its servers are started
 on other hosts.
@@ -115,8 +107,7 @@ Raise this where hosts that are fenced often come back by themselves.
 """),
     cfg.IntOpt(
         'recovery_max_hosts',
-        default=2,
-        min=0,
+        default=2, min=0,
         help="""
 How many hosts of a cell are recovered within an hour without a person.
 
@@ -128,8 +119,7 @@ value.
 """),
     cfg.IntOpt(
         'recovery_parallel',
-        default=4,
-        min=1,
+        default=4, min=1,
         help="""
 How many servers of a Pcloud's failed hosts are started elsewhere at the same
 time.
@@ -152,8 +142,7 @@ option too, for it shows which servers stay.
 """),
     cfg.IntOpt(
         'settle_limit',
-        default=3600,
-        min=1,
+        default=3600, min=1,
         help="""
 The time, in seconds, after which a request for a server is taken for dead.
 
@@ -188,8 +177,7 @@ It is shown beside costs, and nothing is converted. Empty shows none.
 """),
     cfg.IntOpt(
         'free_memory_overhead_mb',
-        default=1024,
-        min=0,
+        default=1024, min=0,
         help="""
 How many MiB of each host's memory no server gets, beside those that are
 reserved.
@@ -275,43 +263,30 @@ Related options:
         'quota_driver',
         default='rows',
         choices=[
-            ('rows', 'Pcloud keeps the limits, which '
-             '``/os-pcloud-quotas`` sets, beside its other settings'),
-            ('unified', 'Keystone keeps the limits, as the registered limit '
-             'and the limits of the resource ``pcloud_units``')],
+            ('rows', 'Pcloud keeps the limits'),
+            ('unified', 'Keystone does, of the resource ``pcloud_units``')],
         help="""
 Who keeps the limits of units of projects.
 
 With ``unified`` the section ``[oslo_limit]`` says how Keystone is asked, as
-for Nova's own unified limits; while Keystone does not answer no project gets
-hosts. nova-api, nova-scheduler and ``pcloud-manage work`` have to have the
-same value, and the section. ``/os-pcloud-quotas`` shows Keystone's limits
-then, and sets none. Set ``[oslo_limit] timeout``: without it a Keystone that
-accepts connections and never answers holds up requests.
-
-Related options:
-
-* ``[pcloud] quota_units`` is the default for ``rows`` alone
+for Nova's own unified limits; set its ``timeout``. While Keystone does not
+answer no project gets hosts. nova-api, nova-scheduler and ``pcloud-manage
+work`` need the same value, and the section. ``/os-pcloud-quotas`` sets none.
 """),
     cfg.IntOpt(
         'quota_units',
-        default=10,
-        min=-1,
+        default=10, min=-1,
         help="""
 How many units the hosts in a project's Pclouds may cost together, for every
 project that has no limit of its own. -1 is unlimited.
 
 A host costs the units of its host flavor. A limit below what a project uses
 already refuses the next host alone.
-
-Related options:
-
-* ``[pcloud] quota_driver``: with ``unified`` this has no effect
+With ``quota_driver`` ``unified`` this has no effect.
 """),
     cfg.IntOpt(
         'reboot_bucket_days',
-        default=7,
-        min=1,
+        default=7, min=1,
         max=3650,
         help="""
 How many days of planned reboots are as good as each other.
@@ -323,8 +298,7 @@ the other weighers.
 """),
     cfg.IntOpt(
         'reboot_filter_days',
-        default=0,
-        min=0,
+        default=0, min=0,
         max=3650,
         help="""
 Place no server on a host that is rebooted within this many days.
@@ -351,15 +325,13 @@ less than platform and memory do. See ``reboot_bucket_days``.
 """),
     cfg.IntOpt(
         'wait_entries',
-        default=10,
-        min=0,
+        default=10, min=0,
         help="""
 How many entries a project may have in the waiting lists of host flavors.
 """),
     cfg.IntOpt(
         'wait_limit',
-        default=2592000,
-        min=1,
+        default=2592000, min=1,
         help="""
 For how many seconds, at most, a Pcloud may wait for a host.
 """),

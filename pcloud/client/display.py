@@ -304,7 +304,6 @@ _HOST_TAIL = (
     Field('next_reboot', 'Next Reboot'),
     Field('rack', 'Rack'),
 )
-# What fits a terminal of 80 columns.
 HOST_SHORT_LIST = _HOST_HEAD + (Field('instances', 'Instances', counted),)
 HOST_LIST = HOST_SHORT_LIST + _HOST_SIZE + _HOST_TAIL
 HOST = _HOST_HEAD + (Field('instances', 'Instances', joined),) + (
@@ -316,7 +315,6 @@ HOST_FOR_ADMIN = HOST + (
     Field('hypervisor_hostname', 'Hypervisor Hostname'),)
 
 _HOST_DATE = (Field('until', 'Until'), Field('move', 'Move'))
-
 # What a host is, in the answers to calls that ask for hosts.
 HOST_KIND = (
     Field('resources', 'Resources', amounts),
@@ -427,12 +425,9 @@ def named(fields: Sequence[Field], names: Mapping[str, str],
 
 
 def host_fields(host: resources.Host) -> Sequence[Field]:
-    """Return the fields of a host, with the real name if visible.
-
-    The date at which a host leaves is shown where there is one.
-    """
-    return (*(HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN),
-            *(() if host.until is None else _HOST_DATE))
+    """Return the fields of a host: real name and date where shown."""
+    its = HOST if host.hypervisor_hostname is None else HOST_FOR_ADMIN
+    return its if host.until is None else (*its, *_HOST_DATE)
 
 
 def policy_fields(policy: resources.Policy) -> Sequence[Field]:

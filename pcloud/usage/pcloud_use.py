@@ -13,7 +13,7 @@ from nova import context as nova_context
 
 from pcloud.backend.aggregates import span_rows
 from pcloud.backend.cells import computes
-from pcloud.backend.cells import departures
+from pcloud.backend.cells import past_moves
 from pcloud.backend.cells import tenant_servers
 from pcloud import names
 from pcloud.objects import pclouds
@@ -87,7 +87,7 @@ def _hosts(
     idle = names.idle(metadata)
     held = span_rows.every(context)
     used = computes.instances(context, pcloud.aggregate.hosts)
-    left = departures.last(context, pcloud.aggregate.hosts - {
+    left = past_moves.last_left(context, pcloud.aggregate.hosts - {
         host for host, servers in used.items() if servers})
     found = []
     for name, node in sorted(names.hosts(metadata).items()):

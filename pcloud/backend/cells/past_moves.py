@@ -2,7 +2,9 @@
 
 """Read the migrations of servers that are over, or wait for a confirmation.
 
-Rule: reference-draining-moving
+And when servers have left hosts, by migrations and otherwise.
+
+Rule: reference-draining-moving, reference-usage-pcloud
 """
 
 import collections
@@ -42,6 +44,11 @@ STARTING = task_states.REBUILDING
 _MOVES = (instance_actions.MIGRATE, instance_actions.RESIZE,
           instance_actions.LIVE_MIGRATION)
 _ACTION = orm.aliased(models.InstanceAction)
+# The events by which a server that is shelved leaves its host, at once or
+# later.
+_SHELVING = ('compute_shelve_instance', 'compute_shelve_offload_instance')
+# The status of a resize after which the server is back where it was.
+_REVERTED = 'reverted'
 
 
 def of_hosts(
@@ -255,3 +262,51 @@ def _asked_by_pcloud(*actions: str) -> sa.Select:
     return sa.select(server.uuid).join(_ACTION, _ACTION.id == latest).where(
         server.deleted == 0, _ACTION.request_id.startswith(
             server_calls.REQUEST_PREFIX, autoescape=True))
+
+
+def last_left(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> Mapping[str, int]:
+    """Return ``service host -> seconds since the epoch`` of departures.
+
+    The moment is that at which the latest server was deleted, moved away or
+    shelved off. A host that nobody has left, as far as Nova's tables tell, has
+    no entry; hosts in silent cells neither. One query, and one in each cell.
+    """
+    found: dict[str, int] = {}
+    for host, moment in (
+            row for rows in asking.ask_hosts(
+                context, hosts, _last_left).known.values() for row in rows):
+        seconds = int(moment.replace(
+            tzinfo=datetime.timezone.utc).timestamp())
+        found[host] = max(seconds, found.get(host, 0))
+    return found
+
+
+@main_db.pick_context_manager_reader
+def _last_left(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[tuple[str, datetime.datetime]]:
+    server, move = models.Instance, models.Migration
+    action, event = models.InstanceAction, models.InstanceActionEvent
+    statement = sa.union_all(
+        sa.select(server.host, sa.func.max(server.deleted_at)).where(
+            server.host.in_(hosts), server.deleted != 0,
+        ).group_by(server.host),
+        sa.select(move.source_compute, sa.func.max(move.updated_at)).where(
+            move.source_compute.in_(hosts),
+            move.status.in_(ARRIVED),
+        ).group_by(move.source_compute),
+        sa.select(move.dest_compute, sa.func.max(move.updated_at)).where(
+            move.dest_compute.in_(hosts), move.status == _REVERTED,
+        ).group_by(move.dest_compute),
+        # Servers without a host have an index; events have none of hosts.
+        sa.select(event.host, sa.func.max(event.finish_time)).join(
+            action, action.id == event.action_id,
+        ).join(server, server.uuid == action.instance_uuid).where(
+            server.host.is_(None), server.deleted == 0,
+            server.vm_state == vm_states.SHELVED_OFFLOADED,
+            event.event.in_(_SHELVING), event.host.in_(hosts),
+        ).group_by(event.host))
+    return [(host, moment) for host, moment
+            in context.session.execute(statement) if moment is not None]

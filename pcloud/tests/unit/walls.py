@@ -102,7 +102,7 @@ ROOMS = {
         'announce compute_calls placement'),
     'backend/cells': _room(
         '', '',
-        'departures expected_places shelved_servers tenant_servers',
+        'expected_places shelved_servers tenant_servers',
         'consumers fenced_services occupants past_moves scaled_servers '
         'servers started_servers',
         'compute_nodes',
