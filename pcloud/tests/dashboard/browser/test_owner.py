@@ -375,6 +375,7 @@ class OwnerTest(base.BrowserTest):
         self.fill('max_vcpus', '4')
         self.submit()
         self.wait_for_text(f'#pcloud-tenant-{carol}', '0 of at most 4')
+        self.find('.pcloud-doughnuts')
         self.picture('dashboard-tenants')
         self.assert_well_made()
 
