@@ -27,7 +27,7 @@ def is_managed(aggregate: typing.Any) -> bool:
 
 def _for_others(action: type) -> type:
     """Return an action that aggregates of Pcloud do not have."""
-    class OfOthers(action):  # type: ignore[misc,valid-type]
+    class OfOthers(action):
         """The action, for all other aggregates."""
 
         def allowed(self, request: http.HttpRequest,

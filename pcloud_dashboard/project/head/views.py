@@ -81,8 +81,10 @@ class HeadView(pages.OfPcloud, generic.View):
         flavor = next((each for each in api.flavors(self.request)
                        if pcloud.flavors is None or each.id in pcloud.flavors),
                       None)
-        explanation = flavor and self._ask(
+        if flavor is None:
+            return None
+        explanation = self._ask(
             lambda client: client.explain(pcloud.id, flavor.id))
-        if not explanation:
+        if explanation is None:
             return None
         return chips.fits(pcloud.id, explanation, flavor.name)

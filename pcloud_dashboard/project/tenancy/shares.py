@@ -61,13 +61,16 @@ def _tenant(pcloud: resources.Pcloud, project: str,
             use: usage_resources.TenantUse | None,
             name: str | None) -> ShownTenant:
     caps = tenant or resources.Tenant(project)
+    is_owner, is_tenant = project == pcloud.owner, tenant is not None
+    if use is None:
+        return ShownTenant(project, caps.name or name, is_owner, is_tenant,
+                           None, None, None, None)
     return ShownTenant(
-        project, caps.name or (use and use.name) or name,
-        is_owner=project == pcloud.owner, is_tenant=tenant is not None,
-        servers=use and _bar(use.servers, caps.max_servers, shown.amount),
-        vcpus=use and _bar(use.vcpus, caps.max_vcpus, shown.amount),
-        memory=use and _bar(use.memory_mb, caps.max_memory_mb, shown.memory),
-        share=use and shown.part(use.share))
+        project, caps.name or use.name or name, is_owner, is_tenant,
+        _bar(use.servers, caps.max_servers, shown.amount),
+        _bar(use.vcpus, caps.max_vcpus, shown.amount),
+        _bar(use.memory_mb, caps.max_memory_mb, shown.memory),
+        shown.part(use.share))
 
 
 def _bar(used: int, cap: int | None,

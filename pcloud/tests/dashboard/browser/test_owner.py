@@ -472,7 +472,7 @@ class OwnerTest(base.BrowserTest):
                                   self.driver.find_elements(
                                       base.CSS, '#main_content .btn')
                                   if each.is_displayed() and
-                                  each.text not in ('Show', 'Try')])
+                                  each.text not in ('Show', 'Try', 'ID')])
         self.open('/project/pclouds/')
         self.wait_for_text('#pclouds', 'farm')
         self.assertNotIn('Create Pcloud', self.driver.page_source)
