@@ -29,10 +29,10 @@ class ShownTenant:
     name: str | None
     is_owner: bool
     is_tenant: bool
-    servers: shown.Bar | None = None
-    vcpus: shown.Bar | None = None
-    memory: shown.Bar | None = None
-    share: shown.Bar | None = None
+    servers: shown.Bar | None
+    vcpus: shown.Bar | None
+    memory: shown.Bar | None
+    share: shown.Bar | None
 
     @property
     def title(self) -> str:
@@ -61,14 +61,16 @@ def _tenant(pcloud: resources.Pcloud, project: str,
             use: usage_resources.TenantUse | None,
             name: str | None) -> ShownTenant:
     caps = tenant or resources.Tenant(project)
+    is_owner, is_tenant = project == pcloud.owner, tenant is not None
+    if use is None:
+        return ShownTenant(project, caps.name or name, is_owner, is_tenant,
+                           None, None, None, None)
     return ShownTenant(
-        project, caps.name or (use.name if use else None) or name,
-        is_owner=project == pcloud.owner, is_tenant=tenant is not None,
-        **({} if use is None else {
-            'servers': _bar(use.servers, caps.max_servers, shown.amount),
-            'vcpus': _bar(use.vcpus, caps.max_vcpus, shown.amount),
-            'memory': _bar(use.memory_mb, caps.max_memory_mb, shown.memory),
-            'share': shown.part(use.share)}))
+        project, caps.name or use.name or name, is_owner, is_tenant,
+        _bar(use.servers, caps.max_servers, shown.amount),
+        _bar(use.vcpus, caps.max_vcpus, shown.amount),
+        _bar(use.memory_mb, caps.max_memory_mb, shown.memory),
+        shown.part(use.share))
 
 
 def _bar(used: int, cap: int | None,

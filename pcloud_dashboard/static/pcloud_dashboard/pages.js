@@ -6,6 +6,13 @@
   var SOON = 5000;
   var SELDOM = 60000;
 
+  // Angular draws a message when it looks for changes, which nothing but its
+  // own calls makes it do.
+  function tell(type, words) {
+    horizon.toast.add(type, words);
+    angular.element(document.body).injector().get('$rootScope').$applyAsync();
+  }
+
   // A switch of a host: the row of the host alone is drawn anew.
   $(document).on('submit', 'form.pcloud-switch', function (event) {
     var form = $(this);
@@ -16,20 +23,20 @@
       .done(function (answer) {
         if (answer.failure) {
           button.prop('disabled', false);
-          horizon.toast.add('error', answer.failure);
+          tell('error', answer.failure);
           return;
         }
         var row = $($.parseHTML($.trim(answer.row)));
         form.closest('tr').replaceWith(row);
         row.find('button[role=switch]').trigger('focus');
-        horizon.toast.add('success', answer.message);
+        tell('success', answer.message);
       })
       .fail(function (answer) {
         if (leaveIfEnded(answer)) {
           return;
         }
         button.prop('disabled', false);
-        horizon.toast.add('error', gettext('The page could not be reached. Please try again.'));
+        tell('error', gettext('The page could not be reached. Please try again.'));
       });
   });
 
@@ -75,6 +82,15 @@
     }
   });
 
+  // Horizon gives the first field of a dialog the focus. In the one for hosts
+  // that is the requirement: a key there would change the kind that is chosen.
+  $(document).on('shown.bs.modal', '.modal', function () {
+    var kind = $(this).find('form.pcloud-add-hosts [name=host_flavor]:checked');
+    setTimeout(function () {
+      kind.trigger('focus');
+    });
+  });
+
   // A button that copies an id. Without an encrypted connection browsers have
   // no clipboard for pages, but copy what is chosen.
   $(document).on('click', '.pcloud-copy', function () {
@@ -84,7 +100,7 @@
     var copied = document.execCommand('copy');
     field.remove();
     button.trigger('focus');
-    horizon.toast.add(copied ? 'success' : 'error', copied
+    tell(copied ? 'success' : 'error', copied
       ? gettext('The ID is copied.') : gettext('The ID could not be copied.'));
   });
 
@@ -186,13 +202,7 @@
   });
   function prepare(part) {
     $(part).find('form.pcloud-add-hosts').each(function () {
-      var form = $(this);
-      preview(form);
-      // Horizon gives the first field the focus, which is the requirement: a
-      // key there would take the choice away from the kind that is chosen.
-      setTimeout(function () {
-        form.find('[name=host_flavor]:checked').trigger('focus');
-      });
+      preview($(this));
     });
   }
   horizon.modals.addModalInitFunction(prepare);

@@ -375,6 +375,7 @@ class OwnerTest(base.BrowserTest):
         self.fill('max_vcpus', '4')
         self.submit()
         self.wait_for_text(f'#pcloud-tenant-{carol}', '0 of at most 4')
+        self.find('.pcloud-doughnuts')
         self.picture('dashboard-tenants')
         self.assert_well_made()
 
@@ -471,7 +472,7 @@ class OwnerTest(base.BrowserTest):
                                   self.driver.find_elements(
                                       base.CSS, '#main_content .btn')
                                   if each.is_displayed() and
-                                  each.text not in ('Show', 'Try')])
+                                  each.text not in ('Show', 'Try', 'ID')])
         self.open('/project/pclouds/')
         self.wait_for_text('#pclouds', 'farm')
         self.assertNotIn('Create Pcloud', self.driver.page_source)
