@@ -21,6 +21,7 @@ from pcloud.backend.cells import computes
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
 from pcloud.backend.changes import writes
+from pcloud.backend import limits
 from pcloud import exception
 from pcloud import names
 from pcloud.objects.changing_hands import allocation
@@ -28,6 +29,7 @@ from pcloud.objects import host_flavors
 from pcloud.objects import hosts
 from pcloud.objects import notifications
 from pcloud.objects import pclouds
+from pcloud.objects import quotas
 from pcloud.objects import reconcile
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import maintenance_policies
@@ -154,11 +156,17 @@ def write(
 
     :param event: the event of a host that joins, as for `allocation.write`
     :returns: what is due for a host that joins; nothing is due for a spare
-    :raises: `allocation.Lost` when the host cannot be had, and as
+    :raises: `allocation.Lost` when the host cannot be had,
+        `exception.QuotaExceeded` for a limit below what is in use, and as
         `allocation.write`
     """
     if not chosen.is_spare or chosen.replaces is None:
-        return allocation.write(context, written, pcloud, [chosen], event)
+        dues = allocation.write(context, written, pcloud, [chosen], event)
+        # A host that stands in costs nothing, so Keystone is not asked: while
+        # Keystone is away, hosts are recovered.
+        if limits.is_kept():
+            quotas.check_added(context, limits.ROWS, pcloud.owner, 0)
+        return dues
     host, node = chosen.compute.host, chosen.node.hypervisor_hostname
     aggregate_id = pcloud.aggregate.id
     name_key, state_key, drain_key, spare_key = (

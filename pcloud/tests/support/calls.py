@@ -13,6 +13,7 @@ _TEXTS = ('web', '1', 'cpu=1', 'live', '2030-01-01T00:00:00Z',
           '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b')
 # What a schema does not say that a call needs.
 _MORE = {('POST', '/os-pclouds/{id}/hosts'): {'host_flavor': 'gpu'},
+         ('PUT', '/os-pclouds/{id}/hosts/{name}'): {'state': 'enabled'},
          ('POST', '/os-pclouds/{id}/rebalance'): {'goal': 'free_hosts'}}
 
 
