@@ -18,6 +18,7 @@ from pcloud.objects.changing_hands import matching
 from pcloud.objects.changing_hands import waiting_entries
 from pcloud.objects import host_states
 from pcloud.objects import pclouds
+from pcloud.rules.placing import choice
 from pcloud.tests.functional.quick import test_api
 from pcloud.tests.functional.quick import test_growing_pcloud
 from pcloud.tests.functional.quick import test_maintenance_policy
@@ -319,9 +320,10 @@ class GrowthTest(test_growing_pcloud.GrowTestCase):
 
     def test_a_growing_pcloud_overtakes_nobody(self):
         begin(self, self.bob, 'gpu', 'az1')
-        self.grow()
+        self.grow(zone='az1')
         self.assertIn('1 are waiting before you', self.launch().text)
-        self.grow(zone='az2')
+        # Nobody waits for a host of az2.
+        self.grow()
         self.assertEqual('node-4', self.started())
 
 
@@ -390,7 +392,8 @@ class EndTest(WaitingTestCase):
     def test_the_name_is_taken_meanwhile(self):
         self.wait(self.alice, self.mine)
         self.free('a')
-        with mock.patch.object(allocation.waiting_lists, 'check'):
+        with mock.patch.object(allocation.waiting_lists, 'open_zones',
+                               return_value=choice.Zones()):
             self.ask(self.alice, self.mine, 'NEW', expected=201)
         self.free('b')
         self.match()
