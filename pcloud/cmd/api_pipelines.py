@@ -91,17 +91,19 @@ class Pipeline:
     @property
     def unseen(self) -> list[str]:
         """The filters that may change a request when Pcloud has seen it."""
-        return [part.origin
-                for part in self._behind(lambda part: part.is_pcloud)
+        return [part.origin for part in self._behind_pcloud
                 if not part.is_pcloud and
                 part.origin.partition('.')[0] not in _TRANSPARENT]
 
     @property
     def late_audits(self) -> list[str]:
         """The audit filters to which Pcloud's own calls do not come."""
-        return [part.origin
-                for part in self._behind(lambda part: part.is_pcloud)
+        return [part.origin for part in self._behind_pcloud
                 if part.origin.startswith(_AUDIT)]
+
+    @property
+    def _behind_pcloud(self) -> tuple[_Part, ...]:
+        return self._behind(lambda part: part.is_pcloud)
 
     def _behind(
         self, is_mark: Callable[[_Part], bool],

@@ -173,7 +173,7 @@ def is_whole_attribute(name: str, metadata: Mapping[str, str]) -> bool:
     pairs = names.attributes(metadata)
     if not names.is_attribute(metadata) or len(pairs) != 1:
         return False
-    first = names.ATTRIBUTE_PREFIX + '='.join(*pairs.items())
+    first = _first_name(pairs)
     return name.startswith(first) and (
         name == first or bool(_NUMBER.fullmatch(name, len(first))))
 
@@ -196,8 +196,11 @@ def first_name(aggregate: rows.Aggregate) -> str:
     """
     if not is_whole_attribute(aggregate.name, aggregate.metadata):
         return aggregate.name
-    return names.ATTRIBUTE_PREFIX + '='.join(
-        *names.attributes(aggregate.metadata).items())
+    return _first_name(names.attributes(aggregate.metadata))
+
+
+def _first_name(pairs: Mapping[str, str]) -> str:
+    return names.ATTRIBUTE_PREFIX + '='.join(*pairs.items())
 
 
 def saying_attributes(

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
+import contextlib
 import dataclasses
 import typing
 
@@ -30,16 +32,9 @@ def finder(client_manager: typing.Any) -> Callable[[str], servers.Image]:
     from pcloud.client import servers
 
     def find(name_or_id: str) -> servers.Image:
-        try:
+        with _named('image', name_or_id):
             image = client_manager.image.find_image(
                 name_or_id, ignore_missing=False)
-        except sdk_exceptions.NotFoundException:
-            raise exceptions.NotFound(
-                f"No image has the id or name '{name_or_id}'") from None
-        except sdk_exceptions.DuplicateResource:
-            raise exceptions.BadRequest(
-                f"Several images are named '{name_or_id}'; give the id of "
-                f"one of them instead") from None
         return servers.Image(
             image.id, image.name or image.id, image.status or 'active',
             image.min_ram or 0, image.min_disk or 0, image.properties or {})
@@ -62,15 +57,9 @@ def with_volume(client_manager: typing.Any, part: plans.Part) -> plans.Part:
     root, *more = part.options.devices
     name_or_id = root['uuid']
     try:
-        volume = client_manager.sdk_connection.block_storage.find_volume(
-            name_or_id, ignore_missing=False)
-    except sdk_exceptions.NotFoundException:
-        raise exceptions.NotFound(
-            f"No volume has the id or name '{name_or_id}'") from None
-    except sdk_exceptions.DuplicateResource:
-        raise exceptions.BadRequest(
-            f"Several volumes are named '{name_or_id}'; give the id of one "
-            'of them instead') from None
+        with _named('volume', name_or_id):
+            volume = client_manager.sdk_connection.block_storage.find_volume(
+                name_or_id, ignore_missing=False)
     except (sdk_exceptions.SDKException, ks_exc.ClientException) as error:
         raise exceptions.ClientError(
             f"Volume '{name_or_id}' cannot be read: {error}") from None
@@ -79,6 +68,23 @@ def with_volume(client_manager: typing.Any, part: plans.Part) -> plans.Part:
     image = _known(client_manager, image) if image else ''
     return dataclasses.replace(part, image=image, options=dataclasses.replace(
         part.options, devices=(devices.root(volume.id), *more)))
+
+
+@contextlib.contextmanager
+def _named(what: str, name_or_id: str) -> Iterator[None]:
+    """Find what an id or name stands for, within the context.
+
+    :param what: the word for what is looked for
+    """
+    try:
+        yield
+    except sdk_exceptions.NotFoundException:
+        raise exceptions.NotFound(
+            f"No {what} has the id or name '{name_or_id}'") from None
+    except sdk_exceptions.DuplicateResource:
+        raise exceptions.BadRequest(
+            f"Several {what}s are named '{name_or_id}'; give the id of one of "
+            'them instead') from None
 
 
 def _known(client_manager: typing.Any, image: str) -> str:
