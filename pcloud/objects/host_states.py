@@ -135,7 +135,7 @@ def set_until(
     host = hosts.show(context, pcloud, name)
     changed = dataclasses.replace(host, until=until)
     node, host_key, key = (
-        host.node.hypervisor_hostname, names.host_key(name),
+        host.node.hypervisor_hostname, names.host_key(host.name),
         names.until_key(host.compute.host))
 
     def work(written: writes.Rows) -> None:

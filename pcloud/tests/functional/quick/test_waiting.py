@@ -604,6 +604,14 @@ class DateTest(WaitingTestCase):
         self.assertEqual(['new'], self.told())
         self.assertEqual([], self.kinds())
 
+    def test_the_letter_case_of_the_name_does_not_count(self):
+        self.add()
+        shown = self.check(
+            200, self.bob, 'PUT', f'/os-pclouds/{self.his}/hosts/NEW',
+            {'host': {'until': '2100-01-01T00:00:00Z'}})['host']
+        self.assertEqual(('new', '2100-01-01T00:00:00Z'),
+                         (shown['name'], self.shown()['until']))
+
     def test_what_is_no_change_of_a_date(self):
         self.add()
         before = self.dump()
