@@ -116,7 +116,8 @@ ROUTES = [
           policies.others.ABOUT_SHOW, 200),
 
     Route('GET', '/os-pcloud-attributes', handlers.attributes.index,
-          policies.others.ATTRIBUTES_INDEX, 200),
+          policies.others.ATTRIBUTES_INDEX, 200,
+          query=handlers.attributes.INDEX_QUERY),
     Route('PUT', '/os-pcloud-attributes/{name}', handlers.attributes.update,
           policies.others.ATTRIBUTES_UPDATE, 200,
           handlers.attributes.UPDATE_BODY),

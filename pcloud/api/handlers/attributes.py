@@ -13,6 +13,13 @@ UPDATE_BODY = types.body(
                'maxItems': 1000, 'uniqueItems': True}},
     required=['value', 'hosts'])
 
+INDEX_QUERY = {
+    'type': 'object',
+    'properties': {'name': types.attribute_name, 'value': types.trimmed,
+                   'host': types.compute_host},
+    'additionalProperties': False,
+}
+
 DELETE_QUERY = {
     'type': 'object',
     'properties': {
@@ -25,10 +32,19 @@ DELETE_QUERY = {
 
 
 def index(call: api_call.Call) -> dict:
-    """List the attributes that this API has set, with the hosts."""
+    """List the attributes that this API has set, with the hosts.
+
+    The query narrows the list: an attribute of this name, with this value,
+    that this host has. Each is shown with all hosts that have it.
+
+    Rule: reference-attributes-sources
+    """
+    wanted = call.query
     return {'attributes': [
-        _view(attribute)
-        for attribute in host_attributes.index(call.context)]}
+        _view(attribute) for attribute in host_attributes.index(call.context)
+        if wanted.get('name') in (None, attribute.name) and
+        wanted.get('value') in (None, attribute.value) and
+        wanted.get('host') in (None, *attribute.hosts)]}
 
 
 def update(call: api_call.Call) -> dict:

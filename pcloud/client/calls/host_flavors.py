@@ -144,13 +144,23 @@ class HostFlavors(base.Calls):
             json={'host': changes})
         return resources.PoolHost.from_body(body)
 
-    def list_attributes(self) -> list[resources.Attribute]:
+    def list_attributes(
+            self, *, name: str | None = None, value: str | None = None,
+            host: str | None = None) -> list[resources.Attribute]:
         """List the attributes that were set for hosts. Admin.
 
         Attributes that hosts inherit from other aggregates are not listed.
+
+        :param name: only the attribute of this name
+        :param value: only attributes with this value
+        :param host: only attributes of this host of the compute service
+        :returns: each with all hosts that have it
         """
+        query = {'name': name, 'value': value, 'host': host}
         bodies = self._transport.member(
-            'attributes', 'GET', transport.ATTRIBUTES)
+            'attributes', 'GET', transport.ATTRIBUTES,
+            params={member: wanted for member, wanted in query.items()
+                    if wanted is not None})
         return [resources.Attribute.from_body(body) for body in bodies]
 
     def set_attribute(self, name: str, value: str,

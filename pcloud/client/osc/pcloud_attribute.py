@@ -32,14 +32,16 @@ class ListPcloudAttribute(common.Lister):
         parser.add_argument(
             '--name', metavar='<name>', help='Only the attribute of this name')
         parser.add_argument(
+            '--value', metavar='<value>',
+            help='Only attributes with this value')
+        parser.add_argument(
             '--host', metavar='<host>', help='Only attributes of this host')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Listed:
         """List the attributes."""
-        return common.table([
-            attribute for attribute in self.client.list_attributes()
-            if parsed_args.name in (None, attribute.name) and
-            parsed_args.host in (None, *attribute.hosts)], display.ATTRIBUTE)
+        return common.table(self.client.list_attributes(
+            name=parsed_args.name, value=parsed_args.value,
+            host=parsed_args.host), display.ATTRIBUTE)
 
 
 class SetPcloudAttribute(common.PcloudCommand):
@@ -265,8 +267,9 @@ def _nobody(name: str, hosts: Sequence[str]) -> str:
 
 def _values(client: v1.Client, name: str) -> dict[str, str]:
     """Return host -> value of an attribute."""
-    return {host: attribute.value for attribute in client.list_attributes()
-            if attribute.name == name for host in attribute.hosts}
+    return {host: attribute.value
+            for attribute in client.list_attributes(name=name)
+            for host in attribute.hosts}
 
 
 def _add_name_argument(parser: argparse.ArgumentParser) -> None:

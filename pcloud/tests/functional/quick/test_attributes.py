@@ -90,6 +90,26 @@ class ApiTest(AttributesTestCase):
             response = self.admin.call('DELETE', f'{PATH}/rack{query}')
             self.assertEqual(404, response.status_code)
 
+    def test_list_some(self):
+        self.put('rack', 'r1', 'node-1', 'node-2')
+        self.put('rack', 'r2', 'node-3')
+        self.put('gpu', 'r1', 'node-1')
+        for query, expected in (
+                ('name=rack', ['r1', 'r2']), ('name=rack&value=r1', ['r1']),
+                ('value=r1', ['r1', 'r1']), ('host=node-3', ['r2']),
+                ('host=node-1&name=gpu', ['r1']), ('host=nowhere', []),
+                ('name=Rack', []), ('value=R1', [])):
+            self.assertEqual(expected, [
+                each['value'] for each in self.admin.get_json(
+                    f'{PATH}?{query}')['attributes']], query)
+        shown, = self.admin.get_json(
+            f'{PATH}?host=node-2')['attributes']
+        self.assertEqual(['node-1', 'node-2'], shown['hosts'])
+        for query in ('nome=rack', 'name=a:b', 'value=', 'host=a%20b',
+                      'name=rack&name=gpu'):
+            self.assertEqual(400, self.admin.call(
+                'GET', f'{PATH}?{query}').status_code, query)
+
     def test_bad_values(self):
         for name, value, expected in (
                 ('platform_version', 'new', 'a stamp such as 20261231T2359'),

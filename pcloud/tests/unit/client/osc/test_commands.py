@@ -851,8 +851,16 @@ class TestAttributes(base.CloudTestCase):
 
     def setUp(self):
         super().setUp()
-        self.answer('GET', '/os-pcloud-attributes',
-                    json={'attributes': self.ATTRIBUTES})
+        self.asked = self.answer('GET', '/os-pcloud-attributes',
+                                 json=self._narrowed)
+
+    def _narrowed(self, request, context):
+        wanted = {name: values for name, (values,) in request.qs.items()}
+        return {'attributes': [
+            each for each in self.ATTRIBUTES
+            if wanted.get('name') in (None, each['name'])
+            and wanted.get('value') in (None, each['value'])
+            and wanted.get('host') in (None, *each['hosts'])]}
 
     def _listed(self, *options):
         result = self.openstack('pcloud', 'attribute', 'list', '-f', 'json',
@@ -871,6 +879,10 @@ class TestAttributes(base.CloudTestCase):
                           ], self._listed('--name', 'rack'))
         self.assertEqual([('rack', 'r1', ['c1', 'c2']), ('gpu', 'a b', ['c1'])
                           ], self._listed('--host', 'c1'))
+        self.assertEqual([('gpu', 'a b', ['c1'])], self._listed(
+            '--host', 'c1', '--value', 'a b'))
+        self.assertEqual({'host': ['c1'], 'value': ['a b']},
+                         self.asked.last_request.qs)
 
     def test_set(self):
         body = {'attribute': self.ATTRIBUTES[0]}
