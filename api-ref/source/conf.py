@@ -3,6 +3,10 @@
 """How Sphinx builds the API reference."""
 
 from collections.abc import Mapping
+import json
+import pathlib
+
+from pcloud.api import openapi
 
 project = 'Pcloud API Reference'
 copyright = 'The Pcloud developers, under the Apache License 2.0'
@@ -30,6 +34,13 @@ def _without_buttons(
         if 'api-site.js' not in str(each.filename)]
 
 
+def _write_description(app) -> None:
+    """Write the description of the API, which the first page links to."""
+    path = pathlib.Path(app.srcdir) / '_static' / 'openapi.json'
+    path.write_text(json.dumps(openapi.description(), indent=2) + '\n')
+
+
 def setup(app) -> None:
-    """Show the details of all calls."""
+    """Show the details of all calls, and publish their description."""
+    app.connect('builder-inited', _write_description)
     app.connect('html-page-context', _without_buttons)

@@ -18,6 +18,7 @@ class Route:
     :ivar schema: the JSON schema of the body, None without a body
     :ivar query: the JSON schema of the query string, None where the query
         string is not read
+    :ivar answer: the JSON schema of the response's body, None without a body
     :ivar also: other status codes of success
     :ivar is_optional: whether a request may come without the body of `schema`
     """
@@ -29,5 +30,6 @@ class Route:
     status: int
     schema: dict | None = None
     query: dict | None = None
+    answer: dict | None = None
     also: tuple[int, ...] = ()
     is_optional: bool = False

@@ -5,11 +5,16 @@
 from pcloud.api import call as api_call
 from pcloud.api.policies import others
 from pcloud.api import route
+from pcloud.api.schemas import shown as answers
 from pcloud.audit import all_checks
 from pcloud.audit import findings
 
 # The command that repairs whatever can be repaired.
 REPAIR = 'pcloud-manage audit --fix'
+
+ANSWER = answers.named('findings', answers.list_of(answers.members(
+    dict.fromkeys(('kind', 'aggregate', 'text'), answers.TEXT),
+    dict.fromkeys(('host', 'repair'), answers.TEXT))))
 
 
 def index(call: api_call.Call) -> dict:
@@ -39,4 +44,4 @@ def _view(finding: findings.Finding) -> dict:
 
 
 ROUTES = [route.Route('GET', '/os-pcloud-audit', index, others.AUDIT_INDEX,
-                      200)]
+                      200, answer=ANSWER)]

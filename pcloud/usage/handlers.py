@@ -7,6 +7,7 @@ from oslo_config import cfg
 from pcloud.api import call as api_call
 from pcloud.api.policies import others as policies
 from pcloud.api import projects
+from pcloud.api.schemas import shown as answers
 from pcloud.api.schemas import types
 from pcloud.api.views import times
 from pcloud import exception
@@ -34,6 +35,22 @@ INDEX_QUERY = {
                    'marker': types.scope_id},
     'additionalProperties': False,
 }
+
+_HOURS = {'type': 'number', 'minimum': 0}
+USAGE = answers.members({
+    'project': answers.TEXT, 'month': answers.TEXT, 'complete': answers.FLAG,
+    'host_flavors': answers.list_of(answers.members({
+        'id': answers.TEXT, 'hosts': answers.COUNT, 'host_hours': _HOURS,
+        'unit_hours': _HOURS}, {'cost': answers.TEXT})),
+}, {'currency': answers.TEXT})
+PCLOUD_ANSWER = answers.named('usage', answers.members({
+    'tenants': answers.list_of(answers.members({
+        'project': answers.TEXT, 'name': answers.TEXT_OR_NULL,
+        'servers': answers.COUNT, 'vcpus': answers.COUNT,
+        'memory_mb': answers.COUNT, 'share': {'type': 'number'}})),
+    'hosts': answers.list_of(answers.members({
+        'name': answers.TEXT, 'since': answers.MOMENT_OR_NULL,
+        'empty_since': answers.MOMENT_OR_NULL}))}))
 
 
 def show_pcloud(call: api_call.Call) -> dict:

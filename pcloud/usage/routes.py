@@ -4,13 +4,17 @@
 
 from pcloud.api.policies import others
 from pcloud.api import route
+from pcloud.api.schemas import shown
 from pcloud.usage import handlers
 
 ROUTES = [
     route.Route('GET', '/os-pclouds/{id}/usage', handlers.show_pcloud,
-                others.PCLOUD_USAGE_SHOW, 200),
+                others.PCLOUD_USAGE_SHOW, 200,
+                answer=handlers.PCLOUD_ANSWER),
     route.Route('GET', '/os-pcloud-usage', handlers.index,
-                others.USAGE_INDEX, 200, query=handlers.INDEX_QUERY),
+                others.USAGE_INDEX, 200, query=handlers.INDEX_QUERY,
+                answer=shown.named('usages', shown.list_of(handlers.USAGE))),
     route.Route('GET', '/os-pcloud-usage/{project}', handlers.show,
-                others.USAGE_SHOW, 200, query=handlers.SHOW_QUERY),
+                others.USAGE_SHOW, 200, query=handlers.SHOW_QUERY,
+                answer=shown.named('usage', handlers.USAGE)),
 ]

@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from pcloud.api import call as api_call
 from pcloud.api.handlers import room
+from pcloud.api.schemas import shown
 from pcloud.api.views import times
 from pcloud.backend import limits
 from pcloud.objects import looks
@@ -39,6 +40,15 @@ EXTENSIONS = (
     'waiting',
     'worker-seen',
 )
+
+ANSWER = shown.named('pcloud_api', shown.members({
+    'version': shown.TEXT,
+    'extensions': shown.list_of({'type': 'string', 'enum': [*EXTENSIONS]}),
+    'worker_seen': shown.MOMENT_OR_NULL,
+    'limits': shown.members(dict.fromkeys((
+        'pclouds_per_page', 'room_flavors', 'room_servers', 'wait_entries',
+        'wait_seconds'), shown.COUNT) | {'quota_units': {'type': 'integer'}}),
+}))
 
 
 def show(call: api_call.Call) -> dict:

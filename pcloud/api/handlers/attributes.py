@@ -3,6 +3,7 @@
 """``/os-pcloud-attributes``."""
 
 from pcloud.api import call as api_call
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.objects.placing import host_attributes
 
@@ -12,6 +13,10 @@ UPDATE_BODY = types.body(
      'hosts': {'type': 'array', 'items': types.compute_host, 'minItems': 1,
                'maxItems': 1000, 'uniqueItems': True}},
     required=['value', 'hosts'])
+
+ATTRIBUTE = shown.members({
+    'name': shown.TEXT, 'value': shown.TEXT,
+    'hosts': shown.list_of(shown.TEXT)})
 
 INDEX_QUERY = {
     'type': 'object',

@@ -3,7 +3,10 @@
 """``/os-pcloud-hidden-servers``."""
 
 from pcloud.api import call as api_call
+from pcloud.api.schemas import shown
 from pcloud.backend.cells import servers
+
+ANSWER = shown.named('hidden_servers', shown.list_of(shown.UUID))
 
 
 def index(call: api_call.Call) -> dict:

@@ -4,6 +4,7 @@
 
 from pcloud.api import call as api_call
 from pcloud.api import projects
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.backend import limits
 from pcloud import exception
@@ -22,6 +23,10 @@ UPDATE_BODY = types.body(
         'additionalProperties': False,
     }},
     required=['units'])
+
+ANSWER = shown.named('quota', shown.named('units', shown.members({
+    'limit': {'type': 'integer', 'minimum': units.UNLIMITED},
+    'in_use': shown.COUNT})))
 
 
 def _view(quota: quotas.Quota) -> dict:

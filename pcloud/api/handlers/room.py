@@ -4,6 +4,7 @@
 
 from pcloud.api import call as api_call
 from pcloud.api.policies import others
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.api.views import reasons
 from pcloud.backend import flavors
@@ -33,6 +34,9 @@ SHOW_QUERY = {
     'required': ['flavor'],
     'additionalProperties': False,
 }
+
+ANSWER = shown.named('room', shown.members({
+    'groups': shown.COUNT, **reasons.members('reason')}))
 
 
 def show(call: api_call.Call) -> dict:

@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from pcloud.api import call as api_call
 from pcloud.api.policies import pclouds as policies
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.objects import placed_servers
 from pcloud.rules import forms
@@ -30,6 +31,13 @@ INDEX_QUERY = {
     },
     'additionalProperties': False,
 }
+
+SERVER = shown.members({
+    'server': shown.UUID,
+    'pcloud': shown.members({'id': shown.UUID, 'name': shown.TEXT}),
+    'host': shown.TEXT,
+    'rack': shown.COUNT_OR_NULL,
+}, {'rack_name': shown.TEXT_OR_NULL})
 
 
 def index(call: api_call.Call) -> dict:

@@ -7,6 +7,7 @@ import dataclasses
 from pcloud.api import call as api_call
 from pcloud.api.policies import others as policies
 from pcloud.api import projects
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud import names
 from pcloud.objects import homes
@@ -21,6 +22,10 @@ CAPS_BODY = types.body('tenant', dict.fromkeys(
     ('max_servers', 'max_vcpus', 'max_memory_mb'), types.cap), required=[])
 
 REMOVE_QUERY = types.force
+
+TENANT = shown.members(
+    {'id': shown.TEXT, 'name': shown.TEXT_OR_NULL}, dict.fromkeys(
+        ('max_servers', 'max_vcpus', 'max_memory_mb'), shown.COUNT))
 
 
 def index(call: api_call.Call) -> dict:

@@ -4,9 +4,15 @@
 
 from collections.abc import Iterable
 
+from pcloud.api.schemas import shown
 from pcloud.api.views import reasons
 from pcloud.api.views import times
 from pcloud.objects import blockers
+
+# A part of a cloud that does not answer is no server.
+ALL = shown.list_of(shown.members({
+    'server': shown.UUID_OR_NULL, 'rule': shown.TEXT,
+    **reasons.members('reason'), 'since': shown.MOMENT_OR_NULL}))
 
 
 def show(found: Iterable[blockers.Blocker]) -> list[dict]:

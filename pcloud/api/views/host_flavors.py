@@ -4,12 +4,44 @@
 
 from collections.abc import Mapping
 
+from pcloud.api.schemas import shown as answers
 from pcloud.api.views import maintenance
 from pcloud.api.views import times
 from pcloud.backend.cells import computes
 from pcloud.objects import free_hosts
 from pcloud.objects import host_flavors
 from pcloud.rules import host_resources
+
+HOST = answers.members({
+    'host': answers.TEXT,
+    'hypervisor_hostname': answers.TEXT_OR_NULL,
+    'availability_zone': answers.TEXT_OR_NULL,
+    'pcloud': answers.UUID_OR_NULL,
+    'settling': answers.MOMENT_OR_NULL,
+    'status': {'type': 'string', 'enum': ['enabled', 'disabled', 'unknown']},
+    'state': {'type': 'string', 'enum': ['up', 'down']},
+    'vcpus': answers.COUNT_OR_NULL,
+    'vcpus_used': answers.COUNT_OR_NULL,
+    'memory_mb': answers.COUNT_OR_NULL,
+    'memory_mb_used': answers.COUNT_OR_NULL,
+}, {
+    'fenced': answers.FLAG,
+    'maintenance': answers.members(
+        {**maintenance.MEMBERS, **maintenance.REASON}),
+    'attributes': answers.map_of(answers.TEXT),
+})
+HOST_FLAVOR = answers.members({
+    'id': answers.TEXT,
+    'description': answers.TEXT,
+    'units': answers.COUNT,
+    'vcpus': answers.COUNT_OR_NULL,
+    'memory_mb': answers.COUNT_OR_NULL,
+    'disk_gb': answers.COUNT_OR_NULL,
+    'available': answers.map_of(answers.COUNT),
+    'settling': answers.COUNT,
+    'resources': answers.map_or_null(answers.COUNT),
+    'traits': answers.list_or_null(answers.TEXT),
+}, {'price': answers.TEXT, 'hosts': answers.list_of(HOST)})
 
 
 def show(flavor: free_hosts.HostFlavor) -> dict:

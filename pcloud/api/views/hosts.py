@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 
+from pcloud.api.schemas import shown as answers
 from pcloud.api.views import blockers
 from pcloud.api.views import maintenance
 from pcloud.api.views import reasons
@@ -12,6 +13,44 @@ from pcloud.objects import hosts
 from pcloud.rules import coded
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import recovery
+
+_OCCUPIED = {'remaining': answers.list_or_null(answers.UUID),
+             'blockers': {**blockers.ALL, 'type': ['array', 'null']}}
+_MOVE = {'type': 'string', 'enum': [*draining.MOVES]}
+
+HOST = answers.members({
+    'name': answers.TEXT,
+    'host_flavor': answers.TEXT_OR_NULL,
+    'availability_zone': answers.TEXT_OR_NULL,
+    'state': answers.TEXT,
+    'status': answers.TEXT,
+    'instances': answers.list_or_null(answers.UUID),
+    'vcpus': answers.COUNT_OR_NULL,
+    'vcpus_used': answers.COUNT_OR_NULL,
+    'memory_mb': answers.COUNT_OR_NULL,
+    'memory_mb_used': answers.COUNT_OR_NULL,
+    'next_reboot': answers.MOMENT_OR_NULL,
+    'rack': answers.COUNT_OR_NULL,
+}, {
+    'drain': answers.members({
+        'since': answers.MOMENT, 'deadline': answers.MOMENT_OR_NULL,
+        'move': _MOVE, 'release': answers.FLAG, **_OCCUPIED,
+    }, {'moves': answers.list_of(answers.members({
+        'server': answers.UUID, 'host': answers.TEXT}))}),
+    'recovery': answers.members({
+        'state': answers.TEXT, 'since': answers.MOMENT, **_OCCUPIED,
+    }, {'replacement': answers.TEXT}),
+    'until': answers.MOMENT,
+    'move': _MOVE,
+    'maintenance': answers.members(maintenance.MEMBERS, {
+        **maintenance.REASON, 'replacement': answers.TEXT,
+        **reasons.members('problem')}),
+    'resources': answers.map_or_null(answers.members({
+        'total': answers.COUNT, 'used': answers.COUNT})),
+    'traits': answers.list_or_null(answers.TEXT),
+    'hypervisor_hostname': answers.TEXT_OR_NULL,
+    'rack_name': answers.TEXT_OR_NULL,
+})
 
 
 def show(host: hosts.Host) -> dict:

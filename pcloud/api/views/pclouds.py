@@ -4,9 +4,33 @@
 
 import dataclasses
 
+from pcloud.api.schemas import shown
+from pcloud.api.schemas import types
 from pcloud.objects import pclouds
 from pcloud.rules.moving import maintenance_policies
 from pcloud.rules.moving import recovery
+
+# A tenant that is not the owner sees the first three members alone.
+PCLOUD = shown.members({
+    'id': shown.UUID, 'name': shown.TEXT, 'owner': shown.TEXT,
+}, {
+    'tenants': shown.list_of(shown.TEXT),
+    'host_count': shown.COUNT,
+    'units': shown.COUNT_OR_NULL,
+    'cpu_allocation_ratio': shown.NUMBER_OR_NULL,
+    'ram_allocation_ratio': shown.NUMBER_OR_NULL,
+    'maintenance_policy': shown.TEXT,
+    'host_recovery': shown.TEXT,
+    'pin_by_tenants': shown.FLAG,
+    'placement': shown.TEXT,
+    'shrink': types.shrink,
+    'flavors': shown.list_of(shown.TEXT),
+    'images': shown.list_of(shown.TEXT),
+    'free': {**shown.members({
+        'hosts': shown.COUNT, 'vcpus': shown.COUNT,
+        'memory_mb': shown.COUNT}), 'type': ['object', 'null']},
+    'servers': shown.COUNT_OR_NULL,
+})
 
 
 def summary(pcloud: pclouds.Pcloud) -> dict:

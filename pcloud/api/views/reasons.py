@@ -7,7 +7,21 @@ Rule: reference-reasons
 
 from collections.abc import Iterable
 
+from pcloud.api.schemas import shown
 from pcloud.rules import coded
+
+
+def members(member: str) -> dict[str, dict]:
+    """Return the schemas of the members that `show` returns.
+
+    :param member: the name of the member with the words
+    """
+    return {member: shown.TEXT_OR_NULL, 'code': shown.TEXT_OR_NULL,
+            'params': {'type': ['object', 'null']}}
+
+
+ALL = shown.list_of(shown.members({
+    'text': shown.TEXT, 'code': shown.TEXT, 'params': {'type': 'object'}}))
 
 
 def show(member: str, reason: coded.Reason | None) -> dict:

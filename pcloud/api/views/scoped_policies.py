@@ -5,11 +5,35 @@
 from collections.abc import Collection
 from collections.abc import Mapping
 
+from pcloud.api.schemas import shown as answers
 from pcloud import exception
 from pcloud.objects.placing import machine_constraints
 from pcloud.objects.placing import scoped_policies
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import default_pcloud
+
+_KEYS = answers.list_of(answers.TEXT)
+
+# A default that cannot be read is shown as it is stored.
+POLICY = answers.members({
+    'scope': {'type': 'string', 'enum': [*scoped_policies.SCOPES]},
+    'id': answers.TEXT,
+    'customer_keys': _KEYS,
+}, {
+    'constraints': answers.TEXT,
+    'system_keys': _KEYS,
+    'share': answers.NUMBER_OR_NULL,
+    'default_pcloud': {**answers.members({}, {
+        **dict.fromkeys(('pcloud', 'mode', 'host_flavor',
+                         'availability_zone'), answers.TEXT),
+        'max_hosts': {'type': ['integer', 'string']}}),
+        'type': ['object', 'null'], 'additionalProperties': True},
+    'default_pcloud_source': answers.TEXT_OR_NULL,
+    'effective': answers.list_of(answers.members({
+        'key': answers.TEXT, 'value': answers.TEXT_OR_NULL,
+        'source': answers.TEXT})),
+    'warning': answers.TEXT,
+})
 
 
 def default(counting: tuple[str, Mapping[str, str]] | None) -> dict:

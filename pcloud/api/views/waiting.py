@@ -2,8 +2,17 @@
 
 """How an entry of a waiting list is shown."""
 
+from pcloud.api.schemas import shown
 from pcloud.api.views import times
 from pcloud.rules import waiting
+
+_MEMBERS = {
+    'id': shown.UUID, 'name': shown.TEXT, 'host_flavor': shown.TEXT,
+    'availability_zone': shown.TEXT_OR_NULL, 'position': shown.COUNT,
+    'since': shown.MOMENT, 'until': shown.MOMENT}
+ENTRY = shown.members(_MEMBERS)
+DETAIL = shown.members({
+    **_MEMBERS, 'pcloud': shown.UUID, 'owner': shown.TEXT})
 
 
 def show(place: waiting.Place) -> dict:

@@ -12,6 +12,7 @@ from nova import objects
 
 from pcloud.api import call as api_call
 from pcloud.api import projects
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.api.views import reasons
 from pcloud.backend import flavors
@@ -24,6 +25,19 @@ SHOW_QUERY = {
     'required': ['flavor'],
     'additionalProperties': False,
 }
+
+ANSWER = shown.named('explain', shown.members({
+    'flavor': shown.TEXT,
+    'fits': shown.COUNT,
+    **reasons.members('refused'),
+    'hosts': shown.list_of(shown.members({
+        'name': shown.TEXT, 'fits': shown.COUNT,
+        'in_the_way': shown.list_of(shown.members({
+            'rule': shown.TEXT, **reasons.members('reason')}))})),
+    'changes': shown.list_of(shown.members({
+        'change': {'type': 'string', 'enum': [*changes.CHANGES]},
+        'subject': shown.TEXT, 'text': shown.TEXT})),
+    'not_explained': reasons.ALL}))
 
 
 def show(call: api_call.Call) -> dict:

@@ -11,6 +11,7 @@ import jsonschema
 
 from pcloud.api import call as api_call
 from pcloud.api import projects
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.api.views import reasons
 from pcloud.api.views import times
@@ -66,6 +67,25 @@ BEGIN_BODY = types.body(
 # Without a goal the goal of the plan counts, with all that belongs to it.
 BEGIN_BODY['properties']['rebalance']['dependentRequired'] = {
     member: ['goal'] for member in _QUESTION if member != 'goal'}
+
+_SERVER_MOVE = {'server': shown.UUID, 'from': shown.TEXT, 'to': shown.TEXT}
+ANSWER = shown.named('rebalance', shown.members({
+    'moves': shown.list_of(shown.members(_SERVER_MOVE)),
+    'steps': shown.list_of(shown.list_of(shown.COUNT)),
+    'frees': shown.list_of(shown.TEXT),
+    'units_saved': shown.COUNT,
+    'fits': {'type': ['boolean', 'null']},
+    'exact': shown.FLAG,
+    'pinned': shown.list_of(shown.members({
+        'server': shown.UUID, 'host': shown.TEXT, 'rule': shown.TEXT,
+        **reasons.members('reason')})),
+    'not_explained': reasons.ALL,
+    'valid_for': shown.TEXT,
+    'under_way': shown.list_of(shown.members({
+        **_SERVER_MOVE, 'step': shown.COUNT})),
+    'stopped': {**shown.members({
+        'at': shown.MOMENT, **reasons.members('reason')}),
+        'type': ['object', 'null']}}))
 
 
 def show(call: api_call.Call) -> dict:

@@ -5,7 +5,9 @@
 import dataclasses
 
 from pcloud.api import call as api_call
+from pcloud.api.schemas import shown
 from pcloud.api.views import reasons
+from pcloud.planning.handlers import simulate
 from pcloud.planning import rehearse
 
 SHOW_QUERY = {
@@ -15,6 +17,27 @@ SHOW_QUERY = {
         'description': f'one of {", ".join(rehearse.LOSSES)}'}},
     'additionalProperties': False,
 }
+
+_BOUNDS = shown.members({'least': shown.COUNT, 'most': shown.COUNT})
+# The host by the owner's name, or the rack by its number.
+_LOST = {'host': shown.TEXT, 'rack': shown.COUNT_OR_NULL}
+ANSWER = shown.named('rehearsal', shown.members({
+    'survives': shown.COUNT,
+    'of': shown.COUNT,
+    'exact': shown.FLAG,
+    'bounds': _BOUNDS,
+    'worst': {**shown.members({'servers': shown.COUNT}, _LOST),
+              'type': ['object', 'null']},
+    'losses': shown.list_of(shown.members({
+        'servers': shown.COUNT,
+        'survives': {'type': ['boolean', 'null']},
+        'no_room': _BOUNDS,
+    }, {**_LOST, 'hosts': shown.list_of(shown.TEXT)})),
+    'more': simulate.MORE,
+    'refused_servers': shown.list_of(shown.members({
+        'host': shown.TEXT, 'server': shown.UUID,
+        **reasons.members('reason')})),
+    'not_explained': reasons.ALL}))
 
 
 def show(call: api_call.Call) -> dict:

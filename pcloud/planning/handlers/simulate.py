@@ -6,6 +6,7 @@ import dataclasses
 
 from pcloud.api import call as api_call
 from pcloud.api import projects
+from pcloud.api.schemas import shown
 from pcloud.api.schemas import types
 from pcloud.api.views import reasons
 from pcloud.backend import flavors
@@ -35,6 +36,23 @@ ASK_BODY = types.body(
      'without': {'type': 'array', 'items': types.host_name,
                  'maxItems': MOST_SERVERS}},
     required=['servers'])
+
+# Host flavors of which hosts are missing.
+MORE = shown.list_of(shown.members({
+    'host_flavor': shown.TEXT, 'hosts': shown.COUNT, 'units': shown.COUNT,
+    'free': shown.COUNT, 'quota_short_by': shown.COUNT}))
+ANSWER = shown.named('simulate', shown.members({
+    'fits': shown.FLAG,
+    **reasons.members('refused'),
+    'exact': shown.FLAG,
+    'placed': shown.list_of(shown.members({
+        'host': shown.TEXT, 'flavor': shown.TEXT, 'count': shown.COUNT})),
+    'binding': shown.list_of(shown.members({
+        'resource': shown.TEXT, 'short_by': shown.COUNT})),
+    'enable': shown.list_of(shown.TEXT),
+    'more': MORE,
+    'bounds': shown.members({'least': shown.COUNT, 'most': shown.COUNT}),
+    'not_explained': reasons.ALL}))
 
 
 def ask(call: api_call.Call) -> dict:

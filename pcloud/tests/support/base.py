@@ -3,6 +3,7 @@
 """A whole Nova in this process, with Pcloud loaded as in a real cloud."""
 
 from collections.abc import Callable
+import itertools
 import json
 import os
 import pathlib
@@ -34,6 +35,7 @@ from pcloud.objects import host_resources
 from pcloud.planning.programs import solvers
 from pcloud.tests.support import cloud_state
 from pcloud.tests.support import databases
+from pcloud.tests.support import described
 from pcloud.tests.support import driver
 from pcloud.tests.support import economies
 from pcloud.tests.support import explained
@@ -73,7 +75,8 @@ class Client(client.TestOpenStackClient):
              **options):
         """Return the response to a call, whatever the status.
 
-        :raises AssertionError: for a reason without its code and params
+        :raises AssertionError: for a reason without its code and params, and
+            for an answer that is not as described
         """
         if body is not None:
             options['body'] = json.dumps(body)
@@ -82,7 +85,10 @@ class Client(client.TestOpenStackClient):
         kind = response.headers.get('Content-Type', '')
         # Nova says so of answers without a body, too.
         if response.content and kind.startswith('application/json'):
-            for fault in explained.faults(response.json()):
+            answer = response.json()
+            for fault in itertools.chain(
+                    explained.faults(answer), described.faults(
+                        method, path, response.status_code, answer)):
                 raise AssertionError(f'{method} {path}: {fault}')
         return response
 

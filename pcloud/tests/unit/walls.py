@@ -141,8 +141,8 @@ ROOMS = {
         'attribute_aggregates'),
     # A wing has the handlers of its own calls.
     'audit': _room(
-        f'{_COMMON} text api.call api.policies api.route backend moving '
-        'objects',
+        f'{_COMMON} text api.call api.policies api.route api.schemas backend '
+        'moving objects',
         'nova.context oslo_config oslo_utils',
         'routes',
         'all_checks remains',
@@ -208,7 +208,8 @@ ROOMS = {
         'host_states programs'),
     'planning/handlers': _room(
         '', '',
-        'explain rebalance rehearsal simulate'),
+        'explain rebalance rehearsal',
+        'simulate'),
     'planning/programs': _room(
         '', '',
         'losses',
@@ -256,13 +257,14 @@ ROOMS = {
         'nova.api nova.compute.api nova.context nova.exception nova.image '
         'nova.network nova.objects nova.policies '
         'nova.policy nova.volume oslo_policy routes webob',
-        'wsgi',
+        'openapi wsgi',
         'routes',
         'handlers',
         'wishes',
         'call nova_calls',
         'constraint_levels enforcer',
-        'policies projects route schemas views'),
+        'views',
+        'policies projects route schemas'),
     'api/handlers': _room(
         '', '',
         'about',
@@ -281,7 +283,7 @@ ROOMS = {
     'api/schemas': _room(
         '', '',
         'host_flavors hosts pclouds scoped_policies',
-        'types'),
+        'shown types'),
     'api/views': _room(
         '', '',
         'host_flavors hosts waiting',

@@ -88,7 +88,9 @@ class LiveTest(MovingTestCase):
             (shown['move'], set(shown['remaining']), shown['blockers']))
         for server in servers:
             self.arrives(server, 'b')
-        self.assertEqual([], self.get()['drain']['remaining'])
+        # A server that has arrived is let go of by its old host afterwards.
+        self.wait_until(lambda: self.assertEqual(
+            [], self.get()['drain']['remaining']))
         self.work()
         self.assertEqual({'b', 'c'}, set(self.names()))
         self.assertEqual([], self.kinds())
