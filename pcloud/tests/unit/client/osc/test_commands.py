@@ -1125,6 +1125,13 @@ class TestPolicies(base.CloudTestCase):
         self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm')
         self.assertEqual(('DELETE', self.PATH, None), self.last_call())
 
+        self.answer('DELETE', self.PATH, status_code=403, json={
+            'forbidden': {'code': 403, 'message': 'Not allowed.'}})
+        self.assert_one_line(
+            'Not allowed. Only admins remove a whole policy; --constraints '
+            'and --customer-keys remove what is yours. (HTTP 403)',
+            self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm'))
+
 
 class TestChoosingHosts(base.CloudTestCase):
     """The options of both command lines that choose among hosts."""
