@@ -87,8 +87,8 @@ def _text(rows: list[dict]) -> str:
         return 'All is well.'
     lines = []
     for row in rows:
-        subject = f' {row["subject"]}' if row['subject'] else ''
-        lines.append(f'{row["kind"]}: {row["aggregate"]}:{subject}: '
+        subject = f' {row["subject"]}:' if row['subject'] else ''
+        lines.append(f'{row["kind"]}: {row["aggregate"]}:{subject} '
                      f'{row["message"]}')
         if row['done']:
             lines.append(f'    {row["done"]}')

@@ -47,7 +47,7 @@ def run(command: argparse.Namespace) -> int:
     if command.format == 'json':
         print(json.dumps({'batches': list(map(_row, batches))}, indent=4))
     else:
-        print(_text(batches))
+        print(_text(batches, command.rack))
     return SAFE if all(batch.safe for batch in batches) else UNSAFE
 
 
@@ -59,9 +59,11 @@ def _row(batch: reboots.Batch) -> dict:
                       for host in batch.hosts]}
 
 
-def _text(batches: list[reboots.Batch]) -> str:
+def _text(batches: list[reboots.Batch], rack: str | None) -> str:
     if not batches:
-        return 'No host of a pool or Pcloud is to be rebooted.'
+        where = '' if rack is None else f' in rack {rack}'
+        return text.shown(
+            f'No host of a pool or Pcloud{where} is to be rebooted.')
     lines = []
     for number, batch in enumerate(batches, 1):
         day = 'no date' if batch.day is None else batch.day.isoformat()

@@ -15,6 +15,7 @@ from pcloud.client import display
 from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import projects
+from pcloud.rules import forms
 
 if typing.TYPE_CHECKING:
     from pcloud.client import resources
@@ -123,9 +124,9 @@ class SetPcloud(common.PcloudCommand):
             parser.add_argument(
                 f'--{kind}s', metavar=f'<{kind}s>',
                 type=arguments.ids,
-                help=f'{kind.capitalize()}s that the Pcloud takes (ids with '
-                     'commas between), now and at every later move; unset '
-                     'for all')
+                help=f'{kind.capitalize()}s that the Pcloud takes (names or '
+                     'ids with commas between), now and at every later move; '
+                     'unset for all')
         _add_shrinking(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
@@ -138,7 +139,8 @@ class SetPcloud(common.PcloudCommand):
              'host_recovery': parsed_args.host_recovery,
              'pin_by_tenants': parsed_args.pin_by_tenants,
              'placement': parsed_args.placement,
-             'flavors': parsed_args.flavors, 'images': parsed_args.images,
+             'flavors': self._flavors(parsed_args.flavors),
+             'images': self._images(parsed_args.images),
              'shrink': _shrink(parsed_args)},
             '--name, --cpu-allocation-ratio, --ram-allocation-ratio, '
             '--maintenance-policy, --host-recovery, --pin-by-tenants, '
@@ -148,6 +150,28 @@ class SetPcloud(common.PcloudCommand):
         if parsed_args.no_shrink:
             changes['shrink'] = None
         self.client.update_pcloud(pcloud.id, **changes)
+
+    def _flavors(self, given: list[str] | None) -> list[str] | None:
+        """Return the ids of flavors, None where none are given.
+
+        :raises exceptions.NotFound: when there is no such flavor
+        """
+        find = self.client.servers.find_flavor
+        return given and list(dict.fromkeys(
+            find(each).id for each in given))
+
+    def _images(self, given: list[str] | None) -> list[str] | None:
+        """Return the ids of images, None where none are given.
+
+        :raises exceptions.NotFound: when there is no image of that name
+        :raises exceptions.BadRequest: when several images have the name
+        """
+        # Lists of ids need no openstacksdk.
+        if given is None or all(map(forms.is_uuid, given)):
+            return given
+        from pcloud.client.osc import images
+        find = images.finder(self.app.client_manager)
+        return list(dict.fromkeys(find(each).id for each in given))
 
 
 def _add_shrinking(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,7 @@ import typing
 from osc_lib import exceptions as osc_exceptions
 
 from pcloud.client import display
+from pcloud.client import exceptions
 from pcloud.client.osc import common
 from pcloud.client.osc import projects
 
@@ -128,8 +129,14 @@ class UnsetPcloudPolicy(common.PcloudCommand):
                  if getattr(parsed_args, name)}
         if parts:
             self.client.update_policy(scope, scope_id, **parts)
-        else:
+            return
+        try:
             self.client.delete_policy(scope, scope_id)
+        except exceptions.Forbidden as error:
+            raise exceptions.Forbidden(
+                f'{error.message} Only admins remove a whole policy; '
+                '--constraints and --customer-keys remove what is yours.',
+                error.status, error.request_id) from error
 
 
 def _add_scope_arguments(parser: argparse.ArgumentParser) -> None:

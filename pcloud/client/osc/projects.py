@@ -75,10 +75,19 @@ def find_project(client_manager: typing.Any, name_or_id: str,
                  domain: str | None) -> typing.Any:
     """Find a project, as :func:`find_domain` a domain.
 
+    The caller's project is found by name whatever the caller may look up: the
+    token names the project.
+
     :param domain: the name or id of the project's domain, None for any
     """
-    return identity.find_project(
+    found = identity.find_project(
         client_manager.identity, name_or_id, domain)
+    if found.id != name_or_id or domain is not None:
+        return found
+    own = [its for its, name in _own(client_manager).items()
+           if name == name_or_id]
+    return type(found)(None, {'id': own[0], 'name': name_or_id}) if (
+        own) else found
 
 
 def names(client_manager: typing.Any,

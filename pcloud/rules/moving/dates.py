@@ -38,7 +38,7 @@ def until(text: str, move: str, now: float) -> Until:
     :param now: seconds since the epoch
     :raises: `exception.InvalidValue` unless the date is to come
     """
-    return Until(draining.deadline(text, now), move)
+    return Until(draining.deadline(text, now, 'until'), move)
 
 
 def due(kept: Until, now: float) -> str:

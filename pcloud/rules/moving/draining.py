@@ -128,12 +128,13 @@ def lets_go(drain: Drain | None) -> bool:
             drain.deadline is None)
 
 
-def deadline(text: str, now: float) -> int:
-    """Read the deadline of a new drain.
+def deadline(text: str, now: float, what: str = 'Drain') -> int:
+    """Read the deadline of a new drain, or the date of one.
 
     :param text: ISO 8601, in UTC when no zone is given; a date without a time
         means the end of the day
     :param now: seconds since the epoch
+    :param what: the name of the value, as the user knows the value
     :returns: seconds since the epoch
     :raises: `exception.InvalidValue` unless the deadline is to come
     """
@@ -143,6 +144,6 @@ def deadline(text: str, now: float) -> int:
         moment = 0
     if not now < moment <= record.LATEST:
         raise exception.InvalidValue(
-            'Drain', text,
+            what, text,
             'a moment to come in ISO 8601, such as 2026-12-31T23:59:59Z')
     return moment

@@ -52,6 +52,9 @@ class RebootPlanTest(test_rehearsal.RehearsalTestCase):
         self.assertEqual(
             (0, 'No host of a pool or Pcloud is to be rebooted.\n'),
             self.run_command())
+        self.assertEqual(
+            (0, 'No host of a pool or Pcloud in rack r9 is to be rebooted.\n'),
+            self.run_command('--rack', 'r9'))
 
     def test_no_pcloud_loses_more_than_it_may(self):
         """Each host may go, and no two of them."""

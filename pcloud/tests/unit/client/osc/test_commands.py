@@ -59,8 +59,8 @@ SILENT = (
      {'pcloud': {'pin_by_tenants': False}}),
     ('pcloud set farm --placement pack', 'PUT', FARM,
      {'pcloud': {'placement': 'pack'}}),
-    ('pcloud set farm --flavors 1,2 --images 3', 'PUT', FARM,
-     {'pcloud': {'flavors': ['1', '2'], 'images': ['3']}}),
+    (f'pcloud set farm --images {base.PCLOUD_ID}', 'PUT', FARM,
+     {'pcloud': {'images': [base.PCLOUD_ID]}}),
     ('pcloud set farm --shrink-after 24', 'PUT', FARM,
      {'pcloud': {'shrink': {
          'after_hours': 24, 'min_hosts': 0, 'keep_spare': 0}}}),
@@ -159,6 +159,27 @@ class TestChanges(base.CloudTestCase):
             self.assertEqual(
                 (0, '', ''), self.openstack(*(command + option).split()))
             self.assertEqual(query, self.calls()[-1].query)
+
+    def test_flavors_and_images_have_names(self):
+        self.answer_farm()
+        self.answer('PUT', FARM, json=BODIES[FARM])
+        flavor = {'id': '1', 'name': 'm1.xl', 'vcpus': 4, 'ram': 8192}
+        self.answer('GET', '/flavors/1', json={'flavor': flavor})
+        self.answer('GET', '/flavors/m1.xl', status_code=404, json={})
+        self.answer('GET', '/flavors', json={'flavors': [flavor]})
+        self.http.get(base.GLANCE, json={'versions': [{
+            'id': 'v2.9', 'status': 'CURRENT', 'links': [
+                {'rel': 'self', 'href': f'{base.GLANCE}/v2/'}]}]})
+        self.http.get(f'{base.GLANCE}/v2/images/cirros', status_code=404)
+        self.http.get(f'{base.GLANCE}/v2/images', json={'images': [
+            {'id': base.PCLOUD_ID, 'name': 'cirros'}]})
+
+        self.assertEqual((0, '', ''), self.openstack(
+            'pcloud', 'set', 'farm', '--flavors', 'm1.xl,1',
+            '--images', 'cirros'))
+        self.assertEqual(('PUT', FARM, {'pcloud': {
+            'flavors': ['1'], 'images': [base.PCLOUD_ID]}}),
+            self.last_call())
 
     @ddt.data('pcloud set farm', 'pcloud unset farm', 'host flavor set gold')
     def test_nothing_to_change(self, command):
@@ -1136,6 +1157,13 @@ class TestPolicies(base.CloudTestCase):
 
         self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm')
         self.assertEqual(('DELETE', self.PATH, None), self.last_call())
+
+        self.answer('DELETE', self.PATH, status_code=403, json={
+            'forbidden': {'code': 403, 'message': 'Not allowed.'}})
+        self.assert_one_line(
+            'Not allowed. Only admins remove a whole policy; --constraints '
+            'and --customer-keys remove what is yours. (HTTP 403)',
+            self.openstack('pcloud', 'policy', 'unset', 'pcloud', 'farm'))
 
 
 class TestChoosingHosts(base.CloudTestCase):

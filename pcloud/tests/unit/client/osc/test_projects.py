@@ -211,6 +211,16 @@ class TestPolicies(base.CloudTestCase):
         self.assertEqual((0, '', ''), result)
         self.assertEqual('film', shown['id'])
 
+    def test_own_name_where_looking_up_is_forbidden(self):
+        forbidden = {'status_code': 403, 'json': {
+            'error': {'code': 403, 'message': 'no'}}}
+        self.http.get(f'{base.KEYSTONE}/projects/own', **forbidden)
+        self.http.get(f'{base.KEYSTONE}/projects', **forbidden)
+        self._answer('PUT', 'project', base.PROJECT)
+
+        self.assertEqual((0, '', ''), self.openstack(
+            'pcloud', 'policy', 'set', 'project', 'own', *self.CHANGE))
+
     @ddt.data('domain', 'project')
     def test_unknown(self, kind):
         self._keystone(kind, {'status_code': 404, 'json': {}},

@@ -27,5 +27,6 @@ class DatesTest(testtools.TestCase):
         now = 1790000000
         self.assertEqual(dates.Until(now + 60, 'any'), dates.until(
             '2026-09-21T14:14:20Z', 'any', now))
-        self.assertRaises(exception.InvalidValue, dates.until,
-                          '2026-09-21T14:13:20Z', 'any', now)
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'until: ', dates.until,
+            '2026-09-21T14:13:20Z', 'any', now)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Books of what projects hold of hosts, beside those of the product.
+
+The books read which hosts Nova's aggregates have, and no row of the ledger.
+While the clock stands still nothing counts; whenever the clock goes on, each
+host that counts is written down for the seconds that pass.
+"""
+
+import calendar
+import collections
+from collections.abc import Collection
+from collections.abc import Iterator
+import datetime
+import decimal
+import fractions
+import typing
+
+from nova.db.api import api as api_db
+from nova.db.api import models
+import sqlalchemy as sa
+
+_POOL = 'Pcloud:host_flavor:'
+_MILLIONTH = decimal.Decimal('0.000001')
+
+
+class Held(typing.NamedTuple):
+    """A host that a project holds.
+
+    :ivar membership: the id of the row by which Nova's aggregate has the host
+    :ivar host: the service host
+    """
+
+    membership: int
+    host: str
+    project: str
+    flavor: str
+
+
+class Cost(typing.NamedTuple):
+    """What a host of a host flavor costs.
+
+    :ivar price: of an hour; None without a price
+    """
+
+    units: int
+    price: fractions.Fraction | None
+
+
+class Line:
+    """What a project has held of a host flavor in a month.
+
+    :ivar memberships: the ids of the memberships that counted
+    """
+
+    def __init__(self) -> None:
+        self.memberships: set[int] = set()
+        self.seconds = self.unit_seconds = 0
+        self.cost: fractions.Fraction | None = None
+
+    def shown(self) -> dict:
+        """Return the line as the API shows the line, without the id."""
+        found = {'hosts': len(self.memberships),
+                 'host_hours': _rounded(fractions.Fraction(self.seconds)),
+                 'unit_hours': _rounded(fractions.Fraction(
+                     self.unit_seconds))}
+        if self.cost is not None:
+            found['cost'] = _rounded(self.cost)
+        return found
+
+
+class Books:
+    """The books of a cloud.
+
+    :ivar lines: (project, host flavor, month) -> what was held
+    """
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[str, str, str], Line] = (
+            collections.defaultdict(Line))
+
+    def write(self, held: Collection[Held], costs: dict[str, Cost],
+              begin: int, end: int) -> None:
+        """Write down the hosts that count between two moments.
+
+        :param costs: host flavor -> what a host costs
+        :param begin: seconds since the epoch
+        """
+        for month, seconds in parts(begin, end):
+            for each in held:
+                line = self.lines[each.project, each.flavor, month]
+                cost = costs[each.flavor]
+                line.memberships.add(each.membership)
+                line.seconds += seconds
+                line.unit_seconds += seconds * cost.units
+                if cost.price is not None:
+                    line.cost = (line.cost or 0) + cost.price * seconds
+
+    def shown(self, project: str, month: str) -> dict[str, dict]:
+        """Return the month of a project: host flavor -> what is shown."""
+        return {flavor: line.shown()
+                for (its, flavor, when), line in sorted(self.lines.items())
+                if (its, when) == (project, month)}
+
+
+def shown(usage: dict) -> dict[str, dict]:
+    """Return what the API shows of a project, in the form of the books."""
+    return {each['id']: {
+        'hosts': each['hosts'],
+        **{name: decimal.Decimal(str(each[name])).quantize(_MILLIONTH)
+           for name in ('host_hours', 'unit_hours', 'cost')
+           if name in each}} for each in usage['host_flavors']}
+
+
+def parts(begin: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield the months between two moments, each with its seconds."""
+    while begin < end:
+        day = datetime.datetime.fromtimestamp(begin, datetime.UTC)
+        _, days = calendar.monthrange(day.year, day.month)
+        border = calendar.timegm((day.year, day.month, days, 24, 0, 0))
+        yield f'{day.year}-{day.month:02}', min(end, border) - begin
+        begin = border
+
+
+def look(context) -> tuple[list[Held], dict[str, Cost]]:
+    """Return the hosts that are held, and what host flavors cost."""
+    aggregate, host, row = (models.Aggregate, models.AggregateHost,
+                            models.AggregateMetadata)
+    with api_db.context_manager.reader.using(context) as session:
+        names = dict(session.execute(
+            sa.select(aggregate.id, aggregate.name)).tuples().all())
+        members = session.execute(sa.select(
+            host.aggregate_id, host.id, host.host)).tuples().all()
+        values = {(its, key): value for its, key, value in session.execute(
+            sa.select(row.aggregate_id, row.key, row.value).where(
+                row.key.in_(('pcloud:owner', 'pcloud:units',
+                             'pcloud:price')))).tuples()}
+    flavors = {member: names[its].removeprefix(_POOL)
+               for its, _, member in members if names[its].startswith(_POOL)}
+    held = [Held(number, member, values[its, 'pcloud:owner'], flavors[member])
+            for its, number, member in members
+            if (its, 'pcloud:owner') in values]
+    return held, {name.removeprefix(_POOL): Cost(
+        int(values[its, 'pcloud:units']), _price(values.get(
+            (its, 'pcloud:price'))))
+        for its, name in names.items() if name.startswith(_POOL)}
+
+
+def _price(text: str | None) -> fractions.Fraction | None:
+    return None if text is None else fractions.Fraction(text)
+
+
+def _rounded(per_hour: fractions.Fraction) -> decimal.Decimal:
+    value = per_hour / 3600
+    with decimal.localcontext(prec=60):
+        return (decimal.Decimal(value.numerator) / value.denominator
+                ).quantize(_MILLIONTH)
