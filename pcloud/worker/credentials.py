@@ -18,6 +18,7 @@ import typing
 
 from keystoneauth1 import access
 from keystoneauth1 import exceptions as ks_exc
+from keystoneauth1 import identity
 from keystoneauth1 import loading as ks_loading
 from keystoneauth1 import plugin
 from keystoneauth1 import session
@@ -93,7 +94,9 @@ def _own_token() -> access.AccessInfo | None:
     """Return a token that sees the images of all projects, or None."""
     try:
         auth, connection = _own_login()
-        token = None if auth is None else auth.get_access(connection)
+        # A plugin that asks no Keystone, such as `none`, has no token.
+        token = (auth.get_access(connection)
+                 if isinstance(auth, identity.BaseIdentityPlugin) else None)
     except ks_exc.ClientException as error:
         LOG.warning('The worker gets no token for the user of [service_user] '
                     'in nova.conf: %s', error)

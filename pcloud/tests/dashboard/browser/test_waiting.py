@@ -2,6 +2,8 @@
 
 """Waiting lists, spares, usage, and a telephone's width."""
 
+import datetime
+
 from pcloud.tests.dashboard.browser import base
 
 
@@ -19,7 +21,8 @@ class WaitingTest(base.BrowserTest):
                   'There is no dialog')
         self.wait(lambda: self.driver.find_elements(
             base.CSS, f'{silver}:disabled'), 'Silver can be chosen')
-        self.fill_moment('wait_until', '2026-12-20T00:00')
+        soon = datetime.date.today() + datetime.timedelta(days=20)
+        self.fill_moment('wait_until', f'{soon}T00:00')
         self.driver.execute_script(
             '$("[name=wait_until]").trigger("change")')
         self.click(silver)

@@ -123,6 +123,10 @@ class CredentialsTest(base.BaseTestCase):
         self._configure(auth_type=None)
         self.assert_no_token('names no administrator')
 
+    def test_administrator_by_a_plugin_without_tokens(self):
+        self._configure(auth_type='none')
+        self.assert_no_token('names no administrator')
+
     def test_administrator_without_keystone(self):
         self.keystone.post(f'{URL}/auth/tokens', status_code=503)
         self.assert_no_token('gets no token')
