@@ -60,6 +60,8 @@ def step(
     Rule: reference-draining-steps, reference-maintenance-policy,
     reference-shrinking-steps
     """
+    if _is_over(context, pcloud):
+        return
     turn = turns.Turn(
         names.JOURNAL, names.moving_key(pcloud.id),
         journal.moving_anchor(pcloud.id), secrets.token_hex(4), _LASTS)
@@ -69,6 +71,19 @@ def step(
         _step(context, pcloud, time.monotonic() + _LASTS / 2)
     finally:
         turns.end(context, turn)
+
+
+def _is_over(
+    context: nova_context.RequestContext, pcloud: pclouds.Head,
+) -> bool:
+    """Whether nothing is wished any more of a Pcloud that was due (one query).
+
+    Another worker has done it all: a turn would be two changes for nothing.
+    """
+    return (pcloud.host_recovery == recovery.OFF and
+            pcloud.shrink is None and
+            pcloud.maintenance_policy == maintenance_policies.STAY and
+            not step_rows.wishes(context, pcloud.aggregate.id, pcloud.id))
 
 
 def _step(

@@ -21,6 +21,7 @@ from nova.db.api import models
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from pcloud.backend.aggregates import host_names
 from pcloud.backend.aggregates import kept_rows
 from pcloud.backend.aggregates import pcloud_rows
 from pcloud.backend.aggregates import readings
@@ -37,9 +38,10 @@ _TYPE = orm.aliased(models.AggregateMetadata)
 # The parameters of statements that are made once.
 _HOSTS = 'hosts'
 _NAME, _AGGREGATE, _TENANT_KEY = 'name', 'aggregate', 'tenant_key'
-# How many hosts are looked up by name. For more hosts the names of all closed
-# hosts are read, which costs less.
-_MOST_NAMED = 2000
+# The names of all closed hosts are read where a cloud has at most so many
+# hosts for each host that is asked about: that costs less than to look names
+# up.
+_PER_NAME = 3
 
 
 def is_closed(name: str, metadata: Mapping[str, str]) -> bool:
@@ -128,27 +130,45 @@ def _is_closed_by_row() -> sa.ColumnElement[bool]:
 
 
 def _open_ids() -> sa.Select:
-    """Select the ids of the aggregates that are not closed, which are few."""
+    """Select the ids of the aggregates that are not closed, which are few.
+
+    A database with an index of names looks at no name that begins like that
+    of a Pcloud. Where a database has names in another order, the second
+    condition is false for open aggregates, which then count as closed.
+    """
+    name = models.Aggregate.name
+    after = names.PREFIX[:-1] + chr(ord(names.PREFIX[-1]) + 1)
     return sa.select(models.Aggregate.id).where(
-        sa.not_(_is_closed_by_row()))
+        sa.not_(_is_closed_by_row()),
+        sa.or_(name < names.PREFIX, name >= after,
+               *map(_has_prefix, names.OPEN_PREFIXES)))
 
 
 def _select_closed_among() -> sa.Select:
     """Select those of the service hosts `_HOSTS` that are closed.
 
-    The statement is made once, with the hosts as text: a thousand hosts as
-    parameters take longer in Python than in the database. The database judges
-    each aggregate of the hosts once, and no other aggregate. An aggregate
-    that is gone is closed.
+    The statement is made once. The database judges each aggregate of the hosts
+    once, and no other aggregate. An aggregate that is gone is closed.
     """
     member = models.AggregateHost
     closed = sa.select(_is_closed_by_row()).where(
         models.Aggregate.id == member.aggregate_id,
     ).correlate(member).scalar_subquery()
     return sa.select(member.host).where(
-        member.host.in_(sa.bindparam(
-            _HOSTS, expanding=True, literal_execute=True)),
+        member.host.bool_op('IN')(sa.bindparam(
+            _HOSTS, type_=host_names.Names(), literal_execute=True)),
         sa.func.coalesce(closed, sa.true()))
+
+
+def _select_due_and_newest() -> sa.CompoundSelect:
+    """Select the hosts that something is due for, and the newest host's id.
+
+    The id is beside no name. There have never been more hosts than the id
+    says.
+    """
+    return sa.union_all(
+        journal.select_due_hosts(sa.literal(0)),
+        sa.select(sa.null(), sa.func.max(models.HostMapping.id)))
 
 
 def other_ids() -> sa.CompoundSelect:
@@ -188,52 +208,33 @@ def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
     something is due for the host.
     """
     with api_db.context_manager.reader.using(context) as session:
-        members = _hosts(session, _MEMBERS, _JOINED_MEMBERS, {})
-        due_hosts = journal.dues(context).keys() - members
-    return members | due_hosts if due_hosts else members
+        due_hosts, _ = _due_and_newest(session)
+        return _all_closed(session, due_hosts)
+
+
+def _due_and_newest(
+    connection: orm.Session | sa.Connection,
+) -> tuple[set[str], int]:
+    """Read the hosts that something is due for, and the newest host's id.
+
+    One query.
+    """
+    found = dict(connection.execute(_DUE_AND_NEWEST).all())
+    newest = found.pop(None) or 0
+    return set(found), newest
+
+
+def _all_closed(
+    connection: orm.Session | sa.Connection, due_hosts: set[str],
+) -> frozenset[str]:
+    return host_names.read(
+        connection, _MEMBERS, _JOINED_MEMBERS, {}).union(due_hosts)
 
 
 def _select_members() -> sa.Select:
     """Select the service hosts of all closed aggregates."""
     return sa.select(models.AggregateHost.host).where(
         models.AggregateHost.aggregate_id.not_in(_open_ids()))
-
-
-def _joined(statement: sa.Select) -> sa.Select:
-    """Return a statement that joins selected names of hosts into one string.
-
-    A driver in Python takes longer for each row than for the whole string.
-    """
-    host, = statement.selected_columns
-    # MySQL cuts strings short at 1 KiB unless told otherwise, MariaDB at 1 MiB
-    # (and takes the hint for a comment).
-    return statement.with_only_columns(
-        sa.func.aggregate_strings(host, '\n'), sa.func.count(host),
-        sa.func.sum(sa.func.length(host)),
-    ).prefix_with('/*+ SET_VAR(group_concat_max_len = 1073741824) */',
-                  dialect='mysql')
-
-
-def _hosts(
-    connection: orm.Session | sa.Connection, statement: sa.Select,
-    joined: sa.Select, parameters: Mapping[str, list[str]],
-) -> frozenset[str]:
-    """Return the service hosts that a statement selects.
-
-    One query. Where the database has cut the string short, or a name is not of
-    ASCII, another query reads row after row.
-
-    :param joined: the statement as `_joined`
-    """
-    text, count, length = connection.execute(joined, parameters).one()
-    if not count:
-        return frozenset()
-    found = text.split('\n')
-    # The length of names in ASCII is the same in characters and in bytes.
-    if text.isascii() and (len(found), len(text)) == (
-            count, int(length) + count - 1):
-        return frozenset(found)
-    return frozenset(connection.scalars(statement, parameters))
 
 
 def closed_among(
@@ -243,16 +244,20 @@ def closed_among(
 
     Two queries of what is committed, in one transaction. Every request without
     the hint asks. The cost grows with `hosts`, and not with the cloud. Where
-    `hosts` are most of a large cloud, `closed_hosts` is cheaper and decides.
+    `hosts` are most of a cloud, to read all closed hosts is cheaper.
     """
-    if len(hosts) > _MOST_NAMED:
-        return closed_hosts(context).intersection(hosts)
+    if not hosts:
+        return frozenset()
     with rows.connected() as connection:
-        members = _hosts(connection, _CLOSED_AMONG, _JOINED_AMONG,
-                         {_HOSTS: list(hosts)})
-        due_hosts = journal.due_hosts(connection)
+        due_hosts, newest = _due_and_newest(connection)
+        if newest <= _PER_NAME * len(hosts):
+            closed = _all_closed(connection, due_hosts)
+        else:
+            closed = host_names.read(
+                connection, _CLOSED_AMONG, _JOINED_AMONG, {_HOSTS: hosts},
+            ).union(due_hosts)
     # Databases that compare without case find other hosts too.
-    return frozenset(hosts).intersection({*members, *due_hosts})
+    return closed.intersection(hosts)
 
 
 def closed_aggregates(
@@ -402,4 +407,6 @@ _PCLOUDS_OF_HOSTS = _with_type(
 ).where(_MEMBER.aggregate_id == sa.bindparam(_AGGREGATE),
         _is_pcloud_with_type()).group_by(_MEMBER.host)
 _CLOSED_AMONG, _MEMBERS = _select_closed_among(), _select_members()
-_JOINED_AMONG, _JOINED_MEMBERS = _joined(_CLOSED_AMONG), _joined(_MEMBERS)
+_JOINED_AMONG, _JOINED_MEMBERS = map(
+    host_names.joined, (_CLOSED_AMONG, _MEMBERS))
+_DUE_AND_NEWEST = _select_due_and_newest()

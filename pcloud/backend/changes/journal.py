@@ -230,11 +230,6 @@ def _select(*columns: sa.ColumnElement[str]) -> sa.Select:
     ).where(models.Aggregate.name == names.JOURNAL)
 
 
-# To make the statement takes longer than to execute the statement.
-_DUE_KEYS = _select(_ROW.key).where(
-    _ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
-
-
 def newest(
     context: nova_context.RequestContext, anchor: str,
 ) -> str | None:
@@ -354,10 +349,14 @@ def dues(
     return _read(context, names.DUE_PREFIX, wanted)
 
 
-def due_hosts(connection: sa.Connection) -> set[str]:
-    """Return the service hosts that something is due for (one query)."""
-    return {key.removeprefix(names.DUE_PREFIX)
-            for key in connection.scalars(_DUE_KEYS)}
+def select_due_hosts(*columns: sa.ColumnElement) -> sa.Select:
+    """Select the service hosts that something is due for.
+
+    :param columns: what is selected beside each host
+    """
+    return _select(
+        sa.func.substr(_ROW.key, len(names.DUE_PREFIX) + 1), *columns,
+    ).where(_ROW.key.startswith(names.DUE_PREFIX, autoescape=True))
 
 
 def leaving(

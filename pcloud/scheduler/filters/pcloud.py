@@ -101,7 +101,8 @@ class PcloudFilter(base.ListFilter):
         context = nova_context.get_admin_context()
         wanted = request.pcloud_id(spec)
         if wanted is None:
-            closed = _closed(context, host_states)
+            closed = isolation.closed_among(
+                context, [host_state.host for host_state in host_states])
             verdicts = [access.public_verdict(host_state.host, closed)
                         for host_state in host_states]
         else:
@@ -128,15 +129,8 @@ def _public(
     context: nova_context.RequestContext,
     host_states: Sequence[host_manager.HostState],
 ) -> list[host_manager.HostState]:
-    closed = _closed(context, host_states)
+    hosts = [host_state.host for host_state in host_states]
+    closed = isolation.closed_among(context, hosts)
     # As `access.public_verdict`, but one step for each of thousands of hosts.
-    return [host_state for host_state in host_states
-            if host_state.host not in closed]
-
-
-def _closed(
-    context: nova_context.RequestContext,
-    host_states: Sequence[host_manager.HostState],
-) -> frozenset[str]:
-    return isolation.closed_among(
-        context, {host_state.host for host_state in host_states})
+    return [host_state for host_state, host in zip(
+        host_states, hosts, strict=True) if host not in closed]

@@ -4,7 +4,8 @@
 
 ``nova CONFIG PORT`` serves Nova's API with Pcloud. ``faulty-nova CONFIG PORT``
 serves the same API for requests that ask for the end of the process, and
-``launching-nova CONFIG PORT`` for requests that start servers. ``placement
+``launching-nova CONFIG PORT`` for requests that start servers;
+``alone-nova CONFIG PORT`` waits for no compute service. ``placement
 CONFIG PORT`` serves Placement. ``glance CONFIG PORT`` serves Glance, with the
 database ``glance.db`` beside the configuration. The started process only keeps
 the socket; a child serves. A new child replaces a killed child, so that a test
@@ -53,6 +54,17 @@ def _launching_nova(config: str):
     return application
 
 
+def _alone_nova(config: str):
+    """Serve as if each compute service answered that it is enabled."""
+    from unittest import mock
+
+    from nova.compute import rpcapi
+
+    application = _nova(config)
+    mock.patch.object(rpcapi.ComputeAPI, 'set_host_enabled').start()
+    return application
+
+
 def _placement(config: str):
     os.environ['OS_PLACEMENT_CONFIG_DIR'] = os.path.dirname(config)
     from placement import wsgi
@@ -95,9 +107,10 @@ def main() -> None:
     go_with_parent()
     listener = socket.create_server(('127.0.0.1', int(port)), backlog=128)
     listener.set_inheritable(True)
-    application = {'nova': _nova, 'faulty-nova': _faulty_nova,
-                   'launching-nova': _launching_nova,
-                   'placement': _placement, 'glance': _glance}[kind](config)
+    application = {
+        'nova': _nova, 'faulty-nova': _faulty_nova,
+        'launching-nova': _launching_nova, 'alone-nova': _alone_nova,
+        'placement': _placement, 'glance': _glance}[kind](config)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     while True:
         child = os.fork()

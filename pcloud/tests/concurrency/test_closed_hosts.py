@@ -7,6 +7,7 @@ Rows that MariaDB reads are counted, not time.
 
 from unittest import mock
 
+import ddt
 from nova import context as nova_context
 from nova.db.api import api as api_db
 from nova.db.api import models
@@ -22,10 +23,12 @@ from pcloud.tests.concurrency import mariadb
 
 # Another test of this process may still have a cloud.
 _DATABASES = _API, = ('closed_api',)
-_TABLES = (models.Aggregate, models.AggregateHost, models.AggregateMetadata)
+_TABLES = (models.Aggregate, models.AggregateHost, models.AggregateMetadata,
+           models.CellMapping, models.HostMapping)
 _RACK = 20
 
 
+@ddt.ddt
 class ClosedHostsTest(testtools.TestCase):
 
     def setUp(self):
@@ -44,6 +47,15 @@ class ClosedHostsTest(testtools.TestCase):
         patched.start()
         self.addCleanup(patched.stop)
         self.context = nova_context.get_admin_context()
+
+    def _have_newest_host(self, number):
+        """Have a cloud to which so many hosts have ever been added."""
+        with self.facade.writer.using(self.context) as session:
+            cell = models.CellMapping(uuid=uuidutils.generate_uuid())
+            session.add(cell)
+            session.flush()
+            session.add(models.HostMapping(
+                id=number, cell_id=cell.id, host=f'host-{number}'))
 
     def _write(self, *aggregates):
         """Write aggregates, each of a name, a type and hosts."""
@@ -84,8 +96,34 @@ class ClosedHostsTest(testtools.TestCase):
         return read.rows
 
     def test_rows_read_in_small_and_large_clouds(self):
+        self._have_newest_host(10 ** 6)
         self._grow('small', 4)
         hosts = [f'public-small-{rack}-0' for rack in range(4)] + ['small-1-1']
         few = self._rows_read(hosts)
         self._grow('large', 100)
         self.assertEqual(few, self._rows_read(hosts))
+
+    @ddt.data(1, 10 ** 6)
+    def test_hosts_with_any_name(self, newest):
+        self._have_newest_host(newest)
+        hosts = ["it's", '50%', '%s', '%%', ':host', 'a\\b', "\\'", 'a,b',
+                 'a\nb', 'h\u00f6st']
+        self._write(('Pcloud:1', None, hosts), ('rack', None, ['public']))
+        self.assertEqual(set(hosts), isolation.closed_among(
+            self.context, [*hosts, 'public']))
+        for host in hosts:
+            self.assertEqual({host}, isolation.closed_among(
+                self.context, [host, 'public']))
+
+    def test_no_name_of_a_pcloud_is_looked_at_for_open_aggregates(self):
+        self._have_newest_host(1)
+        self._grow('cloud', 4)
+        few = self._rows_of_everybody()
+        self._write(*((names.pcloud(uuidutils.generate_uuid()),
+                       names.TYPE_PCLOUD, []) for _ in range(500)))
+        self.assertLess(self._rows_of_everybody(), few + 10)
+
+    def _rows_of_everybody(self):
+        with meter.reading() as read:
+            isolation.closed_hosts(self.context)
+        return read.rows

@@ -95,7 +95,7 @@ ROOMS = {
         'inherited_metadata pcloud_rows',
         'maintenance_rows span_rows',
         'kept_rows',
-        'readings rows sticky_copies'),
+        'host_names readings rows sticky_copies'),
     'backend/calls': _room(
         '', '',
         'closed_services server_calls',

@@ -164,6 +164,9 @@ def write(cloud: Cloud, cell: objects.CellMapping) -> None:
             (api_models.Aggregate, (
                 {'id': number, 'uuid': str(uuid.UUID(int=number)),
                  'name': each.name} for number, each in numbered)),
+            (api_models.HostMapping, (
+                {'host': host.name, 'cell_id': cell.id}
+                for host in cloud.hosts)),
             (api_models.RequestSpec, _request_specs(cloud)),
             (api_models.InstanceMapping, (
                 {'instance_uuid': host.server, 'cell_id': cell.id,

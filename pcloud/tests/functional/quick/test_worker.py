@@ -18,6 +18,8 @@ from oslo_utils import timeutils
 from pcloud.backend.changes import journal
 from pcloud.moving import steps
 from pcloud import names
+from pcloud.objects import pclouds
+from pcloud.objects import turns
 from pcloud.rules import looks
 from pcloud.tests.functional.quick import test_draining
 from pcloud.tests.functional.quick import test_moving
@@ -171,6 +173,18 @@ class WorkerTest(test_moving.MovingTestCase):
             self.work()
         self.assertEqual(1, len(seen))
         self.arrives(server, 'b')
+
+    def test_what_another_has_done(self):
+        """Who comes too late takes no turn: that would be two changes."""
+        self.drain()
+        pcloud = pclouds.head(self.context, self.pcloud)
+        with mock.patch.object(turns, 'take', wraps=turns.take) as take:
+            steps.step(self.context, pcloud)
+            self.assertEqual(1, take.call_count)
+            self.alice.call_json('PUT', f'{self.path}/a', {
+                'host': {'state': 'disabled'}})
+            steps.step(self.context, pcloud)
+            self.assertEqual(1, take.call_count)
 
 
 class SeenTest(test_draining.DrainingTestCase):

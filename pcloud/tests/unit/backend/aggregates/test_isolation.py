@@ -154,16 +154,49 @@ class DatabaseTest(testtools.TestCase):
         self._close(*hosts)
         self.assertEqual(hosts, isolation.closed_hosts(self.context))
 
-    @ddt.data(0, 2000)
-    def test_closed_among(self, most_named):
-        self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.backend.aggregates.isolation._MOST_NAMED', most_named))
+    def _have_newest_host(self, number):
+        """Have a cloud to which so many hosts have ever been added."""
+        with self.database.writer.using(self.context) as session:
+            session.add(models.HostMapping(
+                id=number, cell_id=1, host='the-newest'))
+
+    # All closed hosts are read in a small cloud, and hosts by name in a large.
+    @ddt.data(1, 10 ** 6)
+    def test_closed_among(self, newest):
+        self._have_newest_host(newest)
         asked = self._hosts(list(self.all)[::2]) | {'host-x', 'HOST-0'}
         self.assertEqual(
             self._hosts(self.closed) & asked,
             isolation.closed_among(self.context, asked))
         self.assertEqual(
             frozenset(), isolation.closed_among(self.context, set()))
+
+    @ddt.data(1, 10 ** 6)
+    def test_closed_among_with_any_name(self, newest):
+        self._have_newest_host(newest)
+        hosts = ["it's", '50%', '%s', '%%', ':host', 'a\\b', "\\'", 'a,b',
+                 'a\nb', 'h\u00f6st', '']
+        self._close(*hosts)
+        for host in hosts:
+            self.assertEqual({host}, isolation.closed_among(
+                self.context, [host, 'another']))
+        self.assertEqual(set(hosts), isolation.closed_among(
+            self.context, [*hosts, 'another']))
+
+    @ddt.data(1, 10 ** 6)
+    def test_hosts_with_something_due_are_closed(self, newest):
+        self._have_newest_host(newest)
+        with self.database.writer.using(self.context) as session:
+            session.add(models.Aggregate(
+                id=10 ** 6, uuid='journal', name=names.JOURNAL))
+            session.flush()
+            session.add_all(models.AggregateMetadata(
+                aggregate_id=10 ** 6, key=names.DUE_PREFIX + host, value='x')
+                for host in ('42', 'host-left'))
+        self.assertEqual({'42', 'host-left'}, isolation.closed_among(
+            self.context, ['42', 'host-left', 'another']))
+        self.assertLess({'42', 'host-left'},
+                        isolation.closed_hosts(self.context))
 
     def test_a_row_of_no_aggregate_closes(self):
         with self.database.writer.using(self.context) as session:
