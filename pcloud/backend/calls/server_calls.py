@@ -19,6 +19,7 @@ from nova.compute import vm_states
 from nova import context as nova_context
 from nova import objects
 from nova.objects import fields
+from nova.scheduler.client import report
 from nova.scheduler import rpcapi
 from oslo_utils import uuidutils
 
@@ -28,6 +29,12 @@ from pcloud import exception
 # The request id of everything that Pcloud asks of a server. Users cannot
 # choose a request id.
 REQUEST_PREFIX = 'req-pcloud-'
+
+# The statuses of a migration that no hypervisor has begun with; Nova writes
+# `running` before the hypervisor is asked. And what is migrated so.
+NOT_BEGUN = ('accepted', 'queued', 'preparing', 'pre-migrating', 'migrating')
+MIGRATIONS = (fields.MigrationType.LIVE_MIGRATION,
+              fields.MigrationType.MIGRATION)
 
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
@@ -155,10 +162,27 @@ def forget_evacuation(
 def forget_move(context: nova_context.RequestContext, server: str) -> None:
     """Let a server that nobody moves be moved again.
 
+    What the server has in Placement on its host is held by the migration, and
+    is given back first; a crash in between leaves the migration to the next
+    call.
+
     :param server: the uuid
     :raises: `nova.exception.NovaException` when the server is moved after all
     """
-    _forget(_instance(_own(context), server))
+    own = _own(context)
+    instance = _instance(own, server)
+    client = report.report_client_singleton()
+    # The context is the context of the server's cell by now.
+    for migration in objects.MigrationList.get_by_filters(own, {
+            'instance_uuid': server, 'source_compute': instance.host,
+            'status': list(NOT_BEGUN)}):
+        if migration.migration_type not in MIGRATIONS:
+            continue
+        if client.get_allocs_for_consumer(own, migration.uuid)['allocations']:
+            client.move_allocations(own, migration.uuid, server)
+        migration.status = 'error'
+        migration.save()
+    _forget(instance)
 
 
 def _forget(instance: objects.Instance) -> None:
