@@ -178,8 +178,10 @@ def given_up(
     """Return the servers that hosts were to move when the hosts failed.
 
     No hypervisor has begun to move the servers, and nova-compute of the
-    servers' hosts will not. Whoever has asked for the moves. One query, and
-    one query a cell. Silent cells are left out.
+    servers' hosts will not. Whoever has asked for the moves. A server that is
+    idle although a hypervisor had begun has been looked at: an administrator
+    has reset its state. One query, and one query a cell. Silent cells are
+    left out.
 
     :param hosts: the service hosts of the servers, which are fenced
     :returns: server uuids, in order
@@ -254,32 +256,33 @@ def _lost(
             sa.and_(
                 server.task_state.is_(None),
                 sa.exists().where(
-                    since, _is_not_begun(),
+                    since, _is_move(*server_calls.NOT_BEGUN),
                     sa.func.coalesce(row.updated_at, row.created_at) < before,
                 ).correlate(server, _ACTION))))).all()
 
 
-def _is_not_begun() -> sa.ColumnElement[bool]:
-    """Select the migrations that no hypervisor has begun with."""
+def _is_move(*statuses: str) -> sa.ColumnElement[bool]:
+    """Select the migrations from a server's host with some statuses."""
     row, server = models.Migration, models.Instance
     return sa.and_(
+        row.instance_uuid == server.uuid, row.deleted == 0,
         row.source_compute == server.host,
         row.migration_type.in_(server_calls.MIGRATIONS),
-        row.status.in_(server_calls.NOT_BEGUN))
+        row.status.in_(statuses))
 
 
 @main_db.pick_context_manager_reader
 def _given_up(
     context: nova_context.RequestContext, hosts: Collection[str],
 ) -> list[str]:
-    row, server = models.Migration, models.Instance
+    server, states = models.Instance, server_calls
     return context.session.scalars(sa.select(server.uuid).where(
         server.deleted == 0, server.host.in_(hosts),
-        sa.or_(server.task_state.is_(None),
-               server.task_state.in_(SETTING_OFF)),
-        sa.exists().where(
-            row.instance_uuid == server.uuid, row.deleted == 0,
-            _is_not_begun()).correlate(server))).all()
+        sa.or_(
+            sa.and_(server.task_state.is_(None), sa.exists().where(
+                _is_move(*states.NOT_BEGUN, states.BEGUN)).correlate(server)),
+            sa.and_(server.task_state.in_(SETTING_OFF), sa.exists().where(
+                _is_move(*states.NOT_BEGUN)).correlate(server))))).all()
 
 
 @main_db.pick_context_manager_reader

@@ -39,19 +39,19 @@ class BesideTestCase(test_recovery.RecoveryTestCase):
                  self.alice.get_json(self.path)['hosts']}
         return {name: its['state'] for name, its in found.items() if its}
 
-    def assert_inside(self):
-        """Assert that every server is on a host of the Pcloud, and no fault.
+    def nova_aggregate(self):
+        """Return Nova's aggregate of the Pcloud."""
+        found, = (each for each in self.admin.get_json(
+            '/os-aggregates')['aggregates']
+            if each['name'] == f'Pcloud:{self.pcloud}')
+        return found
 
-        What is settled by a pass is settled.
-        """
+    def assert_inside(self):
+        """Assert that all servers are on hosts of the Pcloud, and no fault."""
         self.work()
-        there = set(self.admin.get_json('/os-aggregates')['aggregates'][0][
-            'hosts']) and {host for each in self.admin.get_json(
-                '/os-aggregates')['aggregates']
-                if each['name'] == f'Pcloud:{self.pcloud}'
-                for host in each['hosts']}
         self.assertLessEqual(
-            {self.host_of(each) for each in self.alice.get_servers()}, there)
+            set(map(self.host_of, self.alice.get_servers())),
+            set(self.nova_aggregate()['hosts']))
         self.assertEqual([], self.kinds())
 
 
@@ -158,6 +158,13 @@ class DrainTest(BesideTestCase):
         self.fail()
         self.assertEqual({server['id']: 'migration'}, self.stays())
         self.assertEqual(['running'], self.migrations(server))
+        # The person has looked.
+        self.act(server, {'os-resetState': {'state': 'active'}})
+        self.work()
+        self.arrives(server, 'b')
+        self.wait_until(lambda: self.assertEqual(
+            ['error', 'done'], self.migrations(server)))
+        self.assert_inside()
 
 
 class GrowthTest(BesideTestCase):
@@ -187,7 +194,7 @@ class MasakariTest(BesideTestCase):
     wished = 'off'
 
     def ask(self, server, host=None):
-        with mock.patch.object(self.admin.nova, 'microversion', _MASAKARI):
+        with mock.patch.object(self.admin, 'microversion', _MASAKARI):
             return self.admin.call('POST', f'/servers/{server["id"]}/action', {
                 'evacuate': {'host': host} if host else {}})
 
@@ -204,14 +211,11 @@ class MasakariTest(BesideTestCase):
         self.fence()
         foreign, = set(self.hosts) - set(self.real.values()) - {
             self.free_host()}
-        aggregate, = (each for each in self.admin.get_json(
-            '/os-aggregates')['aggregates']
-            if each['name'] == f'Pcloud:{self.pcloud}')
         added = self.admin.call(
-            'POST', f'/os-aggregates/{aggregate["id"]}/action',
+            'POST', f'/os-aggregates/{self.nova_aggregate()["id"]}/action',
             {'add_host': {'host': foreign}})
         self.assertEqual(200, added.status_code, added.text)
-        self.assertEqual(['host-without-state'], self.kinds())
+        self.assertIn('host-without-state', self.kinds())
         self.only('a')
         refused = self.ask(server, foreign)
         self.assertEqual(200, refused.status_code)
