@@ -189,6 +189,8 @@ def _repair(
     if failed:
         for server in past_moves.lost_evacuations(context, failed, before):
             asking.ask(server_calls.forget_evacuation, context, server)
+        for server in past_moves.given_up(context, failed):
+            asking.ask(server_calls.forget_failed_move, context, server)
     if drained:
         for server in past_moves.to_confirm(context, drained):
             asking.ask(server_calls.confirm, context, server)

@@ -17,6 +17,7 @@ from nova import context as nova_context
 from nova import objects
 from oslo_serialization import jsonutils
 
+from pcloud.backend.cells import guests
 from pcloud.backend import request_specs
 from pcloud import exception
 from pcloud.explain import conductor
@@ -60,6 +61,7 @@ class Group:
     """Servers that have to be placed again alike.
 
     :ivar zone: the only availability zone for the servers, None for any
+    :ivar comes_first: whether a recovery starts the servers before others
     :ivar flavor: the id of the flavor; None for a flavor of another tenant,
         which the owner of the Pcloud may not see
     :ivar unknown: what no plan knows of the servers
@@ -67,6 +69,7 @@ class Group:
     """
 
     zone: str | None
+    comes_first: bool
     flavor: str | None
     unknown: Sequence[coded.Reason]
     numbers: Mapping[str, int]
@@ -95,8 +98,8 @@ def read(
 ) -> Servers:
     """Return the servers on hosts of a Pcloud.
 
-    One query for five hundred servers. Servers in any state count: all of them
-    have allocations in Placement.
+    One query for five hundred servers, one more, and four a cell. Servers in
+    any state count: all of them have allocations in Placement.
 
     :param there: hosts; the servers on a host in a silent cell are not known
     """
@@ -105,7 +108,10 @@ def read(
     loaded = filtering.load()
     found = _Found(context, pcloud, loaded, bundles.sticky_servers(
         context, loaded, {
-            server: host.compute.host for server, host in on.items()}))
+            server: host.compute.host for server, host in on.items()}),
+        frozenset(server for server, guest in guests.of_hosts(context, {
+            host.compute.host for host in on.values()}).items()
+            if guest.comes_first))
     for server, host in on.items():
         found.add(server, host.name, kept.get(server))
     return found.servers()
@@ -117,9 +123,10 @@ class _Found:
     def __init__(
         self, context: nova_context.RequestContext, pcloud: pclouds.Pcloud,
         loaded: filtering.Loaded, sticky: frozenset[str],
+        first: frozenset[str],
     ) -> None:
         self._context, self._pcloud = context, pcloud
-        self._loaded, self._sticky = loaded, sticky
+        self._loaded, self._sticky, self._first = loaded, sticky, first
         self._specs: dict[str, objects.RequestSpec] = {}
         self._kept: dict[str, request_specs.Kept] = {}
         self._there: dict[str, list[tuple[str, str]]] = {}
@@ -139,7 +146,8 @@ class _Found:
         if kept is None:
             self._strange[host] = self._strange.get(host, 0) + 1
             return
-        reason, key = self._wrong(kept), _key(kept, server in self._sticky)
+        reason, key = self._wrong(kept), _key(
+            kept, server in self._sticky, server in self._first)
         if reason is not None:
             self._refuse(server, host, reason)
             return
@@ -191,7 +199,8 @@ class _Found:
                 False, key) for key in keys],
             {key: self._specs[key] for key in keys}, self._loaded)
         return Servers([
-            Group(self._kept[key].zone, self._called(key),
+            Group(self._kept[key].zone,
+                  self._there[key][0][0] in self._first, self._called(key),
                   list(self._unknown(key)), self._numbers[key])
             for key in keys], bundle, self._refused, self._strange)
 
@@ -236,13 +245,15 @@ class _Found:
                 self._strange[host] = self._strange.get(host, 0) + number
 
 
-def _key(kept: request_specs.Kept, is_sticky: bool) -> str:
+def _key(
+    kept: request_specs.Kept, is_sticky: bool, comes_first: bool,
+) -> str:
     """Return a text that servers share which are placed again alike."""
     return jsonutils.dumps([
         kept.project, kept.flavor, kept.image, kept.on_volume,
         kept.zone, hints.domain(kept.hints),
         kept.has_devices_of_ports, not _KNOWN.issuperset(kept.hints),
-        is_sticky], sort_keys=True)
+        is_sticky, comes_first], sort_keys=True)
 
 
 def _spec(

@@ -25,7 +25,9 @@ from pcloud.planning import lost_servers
 from pcloud.planning import new_hosts
 from pcloud.planning import obstacles
 from pcloud.planning.programs import losses
+from pcloud.planning.programs import scheduled
 from pcloud.planning.programs import solvers
+from pcloud.rules import capacity
 from pcloud.rules import coded
 from pcloud.rules.moving import spares
 from pcloud.rules.placing import access
@@ -145,6 +147,7 @@ def rehearse(
             NamedRefusal(name, each.server, each.reason)
             for name, its in servers.refused.items() for each in its],
         [*made.unknown, *_unknown_servers(made), *(
+            [coded.Reason('servers_one_by_one')] if made.by_luck else ()), *(
             coded.Reason('cell_silent', host=host.name)
             for host in index if not host.compute.answered), *(
             coded.Reason('rack_unknown', host=host.name)
@@ -264,12 +267,30 @@ class _Made:
                  servers.bundle.entries, servers.groups))])
 
     def placed(self, case: losses.Case) -> int:
-        """Return how many servers of a case have capacity, surely."""
+        """Return how many servers of a case find hosts, surely."""
         if self.unknown:
             return 0
-        return sum(
-            number for numbers in case.made.counts
-            for number, doubts in zip(numbers, self.doubts) if not doubts)
+        return sum(number for number, doubts in zip(
+            self._sure(case), self.doubts) if not doubts)
+
+    def _sure(self, case: losses.Case) -> Sequence[int]:
+        """Return how many servers of each group find hosts."""
+        if any(host.patterns for host in case.hosts):
+            return [sum(numbers) for numbers in zip(*case.made.counts)]
+        return scheduled.sure(case.kinds, case.hosts, self._ranks)
+
+    @property
+    def _ranks(self) -> Sequence[tuple]:
+        """The order in which a recovery has the groups started."""
+        return [(not group.comes_first, *(-amount for amount in capacity.size(
+            self.servers.bundle.needs[entry.key]))) for group, entry in zip(
+                self.servers.groups, self.servers.bundle.entries)]
+
+    @property
+    def by_luck(self) -> bool:
+        """Whether a failure may leave servers that fit without a host."""
+        return any(case.survives and sum(self._sure(case)) < case.asked
+                   for case in self.cases)
 
 
 def _loss(

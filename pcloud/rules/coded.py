@@ -320,6 +320,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         'whether fewer are enough, for none is free now',
     'fewer_hosts':
         'whether fewer hosts of host flavor {host_flavor} are enough',
+    'servers_one_by_one':
+        'whether all servers for which there is capacity find it, for Nova '
+        'places one after the other',
     'zones_of_new_hosts':
         'whether new hosts are in the zones that servers were started for',
     'racks_of_failing_hosts':

@@ -11,6 +11,7 @@ Rule: reference-draining-moving
 # Nova's objects are registered when its services start, perhaps after us.
 from __future__ import annotations
 
+from collections.abc import Sequence
 
 from nova import baserpc
 from nova.compute import api as compute_api
@@ -19,6 +20,7 @@ from nova.compute import vm_states
 from nova import context as nova_context
 from nova import objects
 from nova.objects import fields
+from nova.scheduler.client import report
 from nova.scheduler import rpcapi
 from oslo_utils import uuidutils
 
@@ -28,6 +30,13 @@ from pcloud import exception
 # The request id of everything that Pcloud asks of a server. Users cannot
 # choose a request id.
 REQUEST_PREFIX = 'req-pcloud-'
+
+# The statuses of a migration that no hypervisor has begun with; Nova writes
+# `running` before the hypervisor is asked. And what is migrated so.
+NOT_BEGUN = ('accepted', 'queued', 'preparing', 'pre-migrating', 'migrating')
+BEGUN = 'running'
+MIGRATIONS = (fields.MigrationType.LIVE_MIGRATION,
+              fields.MigrationType.MIGRATION)
 
 # How often a broker is tried, instead of for ever.
 _RETRIES = 1
@@ -158,7 +167,42 @@ def forget_move(context: nova_context.RequestContext, server: str) -> None:
     :param server: the uuid
     :raises: `nova.exception.NovaException` when the server is moved after all
     """
-    _forget(_instance(_own(context), server))
+    _forget_migrations(_own(context), server, NOT_BEGUN)
+
+
+def forget_failed_move(
+    context: nova_context.RequestContext, server: str,
+) -> None:
+    """Let a server that a failed host was to move be started elsewhere.
+
+    :param server: the uuid
+    :raises: `nova.exception.NovaException` when the server has got busy
+    """
+    _forget_migrations(_own(context), server, (*NOT_BEGUN, BEGUN))
+
+
+def _forget_migrations(
+    own: nova_context.RequestContext, server: str, statuses: Sequence[str],
+) -> None:
+    """End the migrations of a server, and call the server idle.
+
+    What the server has in Placement on its host is held by the migration, and
+    is given back first; a crash in between leaves the migration to the next
+    call.
+    """
+    instance = _instance(own, server)
+    client = report.report_client_singleton()
+    # The context is the context of the server's cell by now.
+    for migration in objects.MigrationList.get_by_filters(own, {
+            'instance_uuid': server, 'source_compute': instance.host,
+            'status': list(statuses)}):
+        if migration.migration_type not in MIGRATIONS:
+            continue
+        if client.get_allocs_for_consumer(own, migration.uuid)['allocations']:
+            client.move_allocations(own, migration.uuid, server)
+        migration.status = 'error'
+        migration.save()
+    _forget(instance)
 
 
 def _forget(instance: objects.Instance) -> None:

@@ -34,7 +34,7 @@ ARRIVED = ('completed', 'confirmed', 'done')
 _EVACUATION = fields.MigrationType.EVACUATION
 _KINDS = (fields.MigrationType.LIVE_MIGRATION,
           fields.MigrationType.MIGRATION, _EVACUATION)
-# The status of an evacuation that no host has begun with.
+# The status of a migration or evacuation that no host has begun with.
 _ACCEPTED = 'accepted'
 _FINISHED = 'finished'
 # The task states of a server whose migration Nova is about to record.
@@ -158,8 +158,10 @@ def lost(
     """Return the servers that Pcloud had moved, and that nobody moves.
 
     The message that asked for the migration got lost, so the server is busy
-    and has no migration. One query, and one query a cell. Silent cells are
-    left out.
+    and has no migration, or one that no host has begun with. Or nova-compute
+    was killed: when the service starts again, Nova calls the server idle, and
+    leaves the migration as the migration was. One query, and one query a cell.
+    Silent cells are left out.
 
     :param hosts: the service hosts of the servers
     :param before: only what was asked for before counts, in seconds since the
@@ -168,6 +170,23 @@ def lost(
     """
     return _servers(asking.ask_hosts(context, hosts, functools.partial(
         _lost, before=_moment(before))))
+
+
+def given_up(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[str]:
+    """Return the servers that hosts were to move when the hosts failed.
+
+    No hypervisor has begun to move the servers, and nova-compute of the
+    servers' hosts will not. Whoever has asked for the moves. A server that is
+    idle although a hypervisor had begun has been looked at: an administrator
+    has reset its state. One query, and one query a cell. Silent cells are
+    left out.
+
+    :param hosts: the service hosts of the servers, which are fenced
+    :returns: server uuids, in order
+    """
+    return _servers(asking.ask_hosts(context, hosts, _given_up))
 
 
 def lost_evacuations(
@@ -223,13 +242,47 @@ def _lost(
     before: datetime.datetime,
 ) -> list[str]:
     row, server = models.Migration, models.Instance
+    since = sa.and_(
+        row.instance_uuid == server.uuid, row.deleted == 0,
+        row.created_at >= _ACTION.start_time)
     return context.session.scalars(_asked_by_pcloud().where(
-        server.host.in_(hosts), server.task_state.in_(SETTING_OFF),
-        _ACTION.start_time < before,
-        sa.not_(sa.exists().where(
-            row.instance_uuid == server.uuid, row.deleted == 0,
-            row.created_at >= _ACTION.start_time).correlate(
-                server, _ACTION)))).all()
+        server.host.in_(hosts), _ACTION.start_time < before,
+        sa.or_(
+            sa.and_(
+                server.task_state.in_(SETTING_OFF),
+                sa.not_(sa.exists().where(
+                    since, row.status != _ACCEPTED,
+                ).correlate(server, _ACTION))),
+            sa.and_(
+                server.task_state.is_(None),
+                sa.exists().where(
+                    since, _is_move(*server_calls.NOT_BEGUN),
+                    sa.func.coalesce(row.updated_at, row.created_at) < before,
+                ).correlate(server, _ACTION))))).all()
+
+
+def _is_move(*statuses: str) -> sa.ColumnElement[bool]:
+    """Select the migrations from a server's host with some statuses."""
+    row, server = models.Migration, models.Instance
+    return sa.and_(
+        row.instance_uuid == server.uuid, row.deleted == 0,
+        row.source_compute == server.host,
+        row.migration_type.in_(server_calls.MIGRATIONS),
+        row.status.in_(statuses))
+
+
+@main_db.pick_context_manager_reader
+def _given_up(
+    context: nova_context.RequestContext, hosts: Collection[str],
+) -> list[str]:
+    server, states = models.Instance, server_calls
+    return context.session.scalars(sa.select(server.uuid).where(
+        server.deleted == 0, server.host.in_(hosts),
+        sa.or_(
+            sa.and_(server.task_state.is_(None), sa.exists().where(
+                _is_move(*states.NOT_BEGUN, states.BEGUN)).correlate(server)),
+            sa.and_(server.task_state.in_(SETTING_OFF), sa.exists().where(
+                _is_move(*states.NOT_BEGUN)).correlate(server))))).all()
 
 
 @main_db.pick_context_manager_reader

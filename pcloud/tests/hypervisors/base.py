@@ -44,7 +44,7 @@ def cloud() -> layout.Layout:
     if given:
         where = layout.Layout(given)
     else:
-        machine.check(layout.default_directory())
+        machine.check(layout.Layout(layout.default_directory()))
         where = own_cloud.start_with('--hypervisors', str(HOSTS))
     admin = log_in(where, 'admin')
     if FLAVOR in {each.id for each in admin.pclouds.list_host_flavors()}:

@@ -2,10 +2,16 @@
 
 """Hosts that the worker empties while the guests count."""
 
+import shutil
+import subprocess
+import sys
+import tempfile
+
 from pcloud.client import exceptions
 from pcloud.tests.cloud import waiting
 from pcloud.tests.hypervisors import base
 from pcloud.tests.hypervisors import guests
+from pcloud_sandbox import launcher
 
 
 class DrainingTest(base.HypervisorTest):
@@ -135,6 +141,64 @@ class DrainingTest(base.HypervisorTest):
                          (self.shown(server).status, self.host_of(server)))
         self.assert_went_on(server, before)
         self.assert_audit()
+
+    def migration(self, server):
+        """Return the status of the latest migration of a server."""
+        found = self.admin.call('GET', '/os-migrations?instance_uuid='
+                                f'{server.id}').json()['migrations']
+        return found[0]['status'] if found else None
+
+    def work(self, **options):
+        """Have one more worker look once, with options of its own."""
+        with tempfile.NamedTemporaryFile('w', suffix='.conf') as file:
+            file.write('[pcloud]\n' + ''.join(
+                f'{name} = {value}\n' for name, value in options.items()))
+            file.flush()
+            subprocess.run(
+                [sys.executable, '-m', 'pcloud.cmd.manage',
+                 '--config-file', str(self.where.nova_conf),
+                 '--config-file', file.name, 'work', '--once'],
+                check=True, capture_output=True)
+
+    def test_compute_is_killed(self):
+        """Nova forgets what nova-compute had not asked the hypervisor for.
+
+        The server is blocked, and not broken; once the request has waited for
+        too long, the drain goes on.
+        """
+        server, before = self.begun()
+        part = f'nova-compute-{self.real("h1")}'
+        waiting.until(lambda: self.migration(server) != 'accepted',
+                      'a host has been found')
+        self.kill(part)
+        self.assertEqual({server.id: 'migration'}, self.blockers())
+        launcher.start_service(self.where, part)
+        self.wait_for(server, 'ACTIVE')
+
+        # A migration that the hypervisor had begun has failed, says Nova.
+        def is_over():
+            self.work(settle_limit=1)
+            return self.migration(server) in ('error', 'failed')
+
+        waiting.until(is_over, lambda: self.migration(server))
+        waiting.until(lambda: self.blockers() == {server.id: 'migration'},
+                      lambda: f'the server waits: {self.shown_drain()}')
+        self.assertEqual(self.real('h1'), self.host_of(server))
+        self.assert_went_on(server, before)
+        # Nova refuses to overwrite what the killed migration has left there.
+        shutil.rmtree(self.where.host_data(self.real('h2')) / 'instances' /
+                      server.id, ignore_errors=True)
+        self.assert_drained(server, before)
+
+    def test_compute_of_the_target_is_killed(self):
+        server, before = self.begun()
+        part = f'nova-compute-{self.real("h2")}'
+        waiting.until(lambda: self.migration(server) != 'accepted',
+                      'a host has been found')
+        self.kill(part)
+        self.assertEqual({server.id: 'migration'}, self.blockers())
+        launcher.start_service(self.where, part)
+        self.assert_drained(server, before)
 
     def test_libvirtd_is_killed(self):
         server, before = self.begun()

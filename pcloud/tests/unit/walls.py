@@ -215,7 +215,7 @@ ROOMS = {
         'losses',
         'shortages',
         'packing relocation_search',
-        'filling relocation_programs',
+        'filling relocation_programs scheduled',
         'fitting relocation_order solvers',
         'host_patterns integer_programs providers relocation'),
     'moving': _room(

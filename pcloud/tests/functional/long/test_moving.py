@@ -6,6 +6,7 @@ import threading
 from unittest import mock
 
 from nova.compute import power_state
+from nova.conductor import manager as conductor
 from nova import exception as nova_exception
 from nova import objects
 from oslo_utils import timeutils
@@ -312,3 +313,94 @@ class TurnTest(test_moving.MovingTestCase):
         self.work()
         self.arrives(self.server, 'b')
         self.assertEqual('b', self.name_of(other))
+
+
+class KilledComputeTest(test_moving.MovingTestCase):
+    """nova-compute is killed while the service prepares a migration.
+
+    A hypervisor that runs real guests shows the same, and takes minutes.
+    """
+
+    # nova-compute is started again, with a service of its own.
+    own_cloud = True
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start()
+        self.only('a', 'b')
+        self.manager = self.computes[self.real['a']].manager
+
+    def kill(self):
+        """Have nova-compute of a end where the service prepares a move."""
+        with mock.patch.object(
+                type(self.manager), '_do_live_migration',
+                side_effect=lambda *arguments, **more: None):
+            self.drain(move='live')
+            self.wait_until(lambda: self.assertEqual(
+                ['queued'], self.migrations(self.server)))
+
+    def start_again(self):
+        real = self.real['a']
+        self.computes[real] = self.restart_compute_service(
+            self.computes[real])
+        # Nova calls the server idle, and the migration stays.
+        self.wait_for(self.server, status='ACTIVE')
+        self.assertEqual(['queued'], self.migrations(self.server))
+
+    def test_blocked_until_the_request_is_dead(self):
+        self.kill()
+        self.assertEqual({self.server['id']: 'migration'}, self.blockers())
+        self.start_again()
+        self.work()
+        self.assertEqual({self.server['id']: 'migration'}, self.blockers())
+        self.later(minutes=61)
+        self.work()
+        # The failure is known; there is a minute to wait.
+        self.later(minutes=62)
+        self.work()
+        self.arrives(self.server, 'b')
+        self.wait_until(lambda: self.assertEqual(
+            ['error', 'completed'], self.migrations(self.server)))
+        self.work()
+        self.assertEqual([], self.get()['drain']['remaining'])
+        self.assertEqual([], self.kinds())
+
+    def test_of_somebody_else(self):
+        """What an administrator has begun is not taken for dead."""
+        with mock.patch.object(
+                type(self.manager), '_do_live_migration',
+                side_effect=lambda *arguments, **more: None):
+            self.act(self.server, {'os-migrateLive': {
+                'host': None, 'block_migration': 'auto'}})
+            self.wait_until(lambda: self.assertEqual(
+                ['queued'], self.migrations(self.server)))
+        self.start_again()
+        self.drain(move='live')
+        self.later(minutes=61)
+        self.work()
+        self.assertEqual({self.server['id']: 'migration'}, self.blockers())
+        self.assertEqual(['queued'], self.migrations(self.server))
+
+    def test_conductor_that_dies(self):
+        """Nova has recorded the move, and asks no host."""
+        with mock.patch.object(
+                conductor.ComputeTaskManager, '_live_migrate',
+                self._record_alone):
+            self.drain(move='live')
+            self.wait_until(lambda: self.assertEqual(
+                ['accepted'], self.migrations(self.server)))
+        self.work()
+        self.assertEqual({self.server['id']: 'migration'}, self.blockers())
+        self.later(minutes=61)
+        self.work()
+        self.later(minutes=62)
+        self.work()
+        self.arrives(self.server, 'b')
+
+    @staticmethod
+    def _record_alone(manager, context, instance, *arguments, **more):
+        objects.Migration(
+            context.elevated(), instance_uuid=instance.uuid,
+            migration_type='live-migration', status='accepted',
+            source_compute=instance.host,
+            source_node=instance.node).create()
