@@ -16,6 +16,20 @@ const hints = angular.element(document.body).injector().get(
     'launchInstanceModel').metadataDefs.hints;
 return hints && hints.flatMap(each => Object.keys(each.properties));
 """
+# A Pcloud of 66 hosts, which no sandbox has, each with a server: the page asks
+# where they are, and Pcloud's own rule is asked about them.
+_MANY_HOSTS = """
+const injector = angular.element(document.body).injector();
+const http = injector.get('horizon.framework.util.http.service');
+const get = http.get;
+http.get = (url, ...more) => !url.endsWith('/places/') ? get(url, ...more) :
+    injector.get('$q').resolve({data: {items: [...Array(66).keys()].map(
+        number => ({
+            name: `web-${number + 1}`, rack: 1 + number % 6, is_open: true,
+            others: number % 3, servers: [{
+                name: `s${number}`,
+                hints: [number < 2 ? arguments[0] : `s${number}`]}]}))}});
+"""
 
 
 class LaunchTest(base.BrowserTest):
@@ -179,6 +193,46 @@ class LaunchTest(base.BrowserTest):
         self.wait_for_text('wizard metadata-tree', 'Placement key')
         self.assertNotIn('Host of the Pcloud',
                          self.text('wizard metadata-tree'))
+
+    def test_two_hundred_pclouds(self):
+        client = self.client('bob')
+        for number in range(200):
+            pcloud = client.create_pcloud(f'farm-{number}')
+            self.addCleanup(client.delete_pcloud, pcloud.id)
+        self.open_step('bob')
+        self.click('#pcloud-change')
+        self.wait_for_text('#pcloud-list', '182 more: write a part')
+        self.find('#pcloud-filter').send_keys('farm-19')
+        self.wait(lambda: self.names() == [
+            'farm-19', *(f'farm-{number}' for number in range(190, 200))],
+            'The list is not filtered')
+        self.assert_quiet()
+
+    def test_many_hosts(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        server = self.new_server('bob', 'one', pcloud)
+        self.tag('bob', server, 'db')
+        self.open_step('bob', flavor='m1.tiny')
+        self.choose_pcloud('farm')
+        self.driver.execute_script(_MANY_HOSTS, 'tag:db')
+        self.click('#pcloud-near-far')
+        self.wait_for_text('#pcloud-where', 'to 66 of 66 hosts')
+        self.assertEqual(
+            [f'Rack {number}' for number in range(1, 7)],
+            [each.text for each in self.driver.find_elements(
+                base.CSS, '.pcloud-rack-title')])
+        self.find('#pcloud-named').send_keys('tag db')
+        self.click('.pcloud-named .pcloud-far')
+        # Not in racks 1 and 2, where the servers with the tag are.
+        self.wait_for_text('#pcloud-where', 'to 44 of 66 hosts')
+        self.assertEqual(22, len(self.driver.find_elements(
+            base.CSS, '.pcloud-place-else')))
+        self.picture('dashboard-launch-racks', '.modal-content')
+        self.click('.pcloud-named .pcloud-near')
+        self.wait_for_text('#pcloud-where', 'to 2 of 66 hosts: web-1, web-2.')
+        self.click('#pcloud-strict')
+        self.wait_for_text('#pcloud-where', 'No host is left')
+        self.assert_quiet()
 
     def test_german(self):
         self.new_pcloud('bob', 'farm', 'web-1')
