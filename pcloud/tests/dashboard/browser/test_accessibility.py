@@ -142,7 +142,7 @@ class AccessibilityTest(base.BrowserTest):
         self.click('#pcloud-change')
         self.click('#pcloud-near-far')
         self.click('.pcloud-named .pcloud-far')
-        self.find('.pcloud-place-else')
+        self.find('button.pcloud-place-else')
         found += self.faults_of_step('launch-near')
         self.assertEqual([], found)
 

@@ -217,7 +217,7 @@
       }
       var names = kept.slice(0, 6).join(', ') + (kept.length > 6 ? ', …' : '');
       return text(gettext('The instance may go to %(kept)s of %(count)s hosts: %(names)s.'),
-                  {kept: kept.length, count: count, names: names});
+                  {kept: kept.length, count: count, names: names}).replace('….', '…');
     }
 
     // What is named, and is on no host that is shown.
