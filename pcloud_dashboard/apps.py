@@ -24,7 +24,8 @@ class DashboardConfig(apps.AppConfig):
         """Set what the settings of a plugin cannot set.
 
         These are the files of the policies that the operator has not set, and
-        the tables of the pages with the instances and the aggregates.
+        the tables of the pages with the instances and the aggregates, and
+        how long browsers keep the texts of scripts.
         """
         # Horizon reads these files at the first check of a policy, later
         # than here. Both paths are absolute, so that nothing is copied.
@@ -38,8 +39,10 @@ class DashboardConfig(apps.AppConfig):
         from openstack_dashboard.dashboards.project.instances import views
 
         from pcloud_dashboard.admin import aggregates
+        from pcloud_dashboard import catalogs
         from pcloud_dashboard.project import instances
         views.IndexView.table_class = instances.InstancesTable
         _own, *others = aggregate_views.IndexView.table_classes
         aggregate_views.IndexView.table_classes = (
             aggregates.HostAggregatesTable, *others)
+        catalogs.tell_apart()

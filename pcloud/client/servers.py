@@ -55,6 +55,7 @@ class Server:
     :ivar launched: the time at which the server first ran, or ''
     :ivar locked: whether Nova refuses all actions on the server
     :ivar addresses: the IP addresses of the server, in Nova's order
+    :ivar tags: the tags of the server
     """
 
     id: str
@@ -72,6 +73,7 @@ class Server:
     launched: str = ''
     locked: bool = False
     addresses: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @classmethod
     def from_body(cls, body: typing.Any) -> typing.Self:
@@ -97,7 +99,8 @@ class Server:
                 addresses=tuple(
                     str(address['addr'])
                     for network in (body.get('addresses') or {}).values()
-                    for address in network))
+                    for address in network),
+                tags=tuple(body.get('tags') or ()))
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a server') from None

@@ -14,6 +14,9 @@ ADD_ANGULAR_MODULES = ['pcloud.dashboard']
 ADD_JS_FILES = [
     'pcloud_dashboard/pcloud.module.js',
     'pcloud_dashboard/pages.js',
+    'pcloud_dashboard/names.js',
+    'pcloud_dashboard/launch/words.service.js',
+    'pcloud_dashboard/launch/places.service.js',
     'pcloud_dashboard/launch/pcloud.controller.js',
 ]
 ADD_SCSS_FILES = ['pcloud_dashboard/pcloud.scss']

@@ -5,7 +5,6 @@
 import typing
 
 from django import http
-from django import urls
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from horizon import tables
@@ -15,8 +14,12 @@ from openstack_dashboard.dashboards.project.instances import views
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import pages
+from pcloud_dashboard.project import wishes
 
 from pcloud.client import resources
+
+# Nova's status of a server that has failed to start.
+_FAILED = 'ERROR'
 
 
 def _allowed(request: http.HttpRequest) -> bool:
@@ -68,7 +71,7 @@ class InstancesTable(views.IndexView.table_class):
 
 
 class PcloudTab(tabs.Tab):
-    """The tab of an instance that is on a host of a Pcloud."""
+    """The tab of an instance that is on a host of a Pcloud, or was to be."""
 
     name = _('Pcloud')
     slug = 'pcloud'
@@ -76,16 +79,25 @@ class PcloudTab(tabs.Tab):
     preload = False
 
     def allowed(self, request: http.HttpRequest) -> bool:
-        """Return whether the instance is on a host of a Pcloud."""
-        return _allowed(request) and self._place() is not None
+        """Return whether the instance is on a host of a Pcloud.
+
+        An instance that has failed was perhaps to be on such a host.
+        """
+        return _allowed(request) and (
+            self._place() is not None or self._instance.status == _FAILED)
 
     def get_context_data(self, request: http.HttpRequest,
                          **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
         place = self._place()
-        return {'place': place, 'page': place and urls.reverse(
-            pages.DETAIL, args=[place.pcloud['id']])}
+        return {'place': place,
+                'page': place and pages.address(place.pcloud['id']),
+                'wishes': wishes.read(request, self._instance.id, place)}
+
+    @property
+    def _instance(self) -> typing.Any:
+        return self.tab_group.kwargs['instance']
 
     def _place(self) -> resources.PlacedServer | None:
-        server = self.tab_group.kwargs['instance'].id
+        server = self._instance.id
         return api.placed_servers(self.request, (server,)).get(server)

@@ -296,7 +296,7 @@ ROOMS = {
         'osc',
         'deploy host_runs nova_cli rebalance_runs',
         'v1',
-        'node_keys pool_hosts server_places',
+        'localities node_keys pool_hosts server_places',
         'calls display servers',
         'plan_resources usage_resources waiting_resources',
         'resources runs transport',

@@ -6,6 +6,9 @@
     .module('pcloud.dashboard', [])
     .config(config);
 
+  // The hints that the step "Pcloud" writes.
+  var HINTS = ['pcloud', 'pcloud_host', 'near', 'far', 'locality'];
+
   config.$inject = ['$provide', '$windowProvider'];
 
   /* A decorator, for a run block would create the workflow on the login page,
@@ -25,7 +28,7 @@
         });
         return workflow;
       }]);
-    /* The step "Scheduler Hints" would offer the hint of the step "Pcloud"
+    /* The step "Scheduler Hints" would offer the hints of the step "Pcloud"
        again, and one would undo the other. */
     $provide.decorator(
       'horizon.app.core.openstack-service-api.glance',
@@ -38,9 +41,11 @@
           }
           return answer.then(function (found) {
             angular.forEach(found.data.items, function (each) {
-              if (each.properties) {
-                delete each.properties.pcloud;
-              }
+              HINTS.forEach(function (hint) {
+                if (each.properties) {
+                  delete each.properties[hint];
+                }
+              });
             });
             return found;
           });

@@ -30,6 +30,10 @@ from pcloud_sandbox import rest
 
 CSS = by.By.CSS_SELECTOR
 XPATH = by.By.XPATH
+# The cookies of a session, and the sessions of earlier tests: address of
+# Horizon and user -> cookies. What a page keeps beside is forgotten.
+_SESSION = ('sessionid', 'csrftoken', 'login_region', 'login_domain')
+_sessions = {}
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
 # A page on a busy machine takes seconds; a page without an end is stuck.
 _PATIENCE = 120
@@ -93,6 +97,41 @@ def _sandbox():
     return folder
 
 
+@functools.cache
+def _browser():
+    """Return a browser for all tests of the process."""
+    options = webdriver.ChromeOptions()
+    for option in ('--headless=new', '--no-sandbox', '--disable-gpu',
+                   '--disable-dev-shm-usage', '--window-size=1400,1000'):
+        options.add_argument(option)
+    options.binary_location = browser_path()
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
+    driver = webdriver.Chrome(
+        options=options,
+        service=service.Service(shutil.which('chromedriver')))
+    atexit.register(driver.quit)
+    return driver
+
+
+def _fresh_browser():
+    """Return the browser as it is when it has just been started.
+
+    A browser that has ended is started anew.
+    """
+    try:
+        driver = _browser()
+        driver.get('about:blank')
+        driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+        driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
+        driver.execute_cdp_cmd('Network.clearBrowserCache', {})
+        driver.set_window_size(1400, 1000)
+        driver.get_log('browser')
+    except exceptions.WebDriverException:
+        _browser.cache_clear()
+        driver = _browser()
+    return driver
+
+
 class BrowserTest(base.SandboxTest):
     """A test that looks at pages.
 
@@ -139,16 +178,7 @@ class BrowserTest(base.SandboxTest):
 
     def setUp(self):
         super().setUp()
-        options = webdriver.ChromeOptions()
-        for option in ('--headless=new', '--no-sandbox', '--disable-gpu',
-                       '--disable-dev-shm-usage', '--window-size=1400,1000'):
-            options.add_argument(option)
-        options.binary_location = browser_path()
-        options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
-        self.driver = webdriver.Chrome(
-            options=options,
-            service=service.Service(shutil.which('chromedriver')))
-        self.addCleanup(self.driver.quit)
+        self.driver = _fresh_browser()
 
     def client(self, user):
         """Return a client of the Pcloud API, for a user of the sandbox."""
@@ -167,11 +197,16 @@ class BrowserTest(base.SandboxTest):
     # The pages
 
     def log_in(self, user):
-        """Log a user of the sandbox in, and leave the login page."""
+        """Log a user of the sandbox in, and leave the login page.
+
+        The session of an earlier test goes on, as that of a user who has
+        closed a page and opens another.
+        """
         # Each answer of Horizon sets the cookie of its session anew, so a call
         # of the page before may bring the session of its user back, even while
         # another user logs in.
-        self.wait(lambda: self._logged_in(user), f'{user} is not logged in')
+        self.wait(lambda: self._logged_in_again(user) or
+                  self._logged_in(user), f'{user} is not logged in')
 
     def _logged_in(self, user):
         self.driver.get('about:blank')
@@ -182,7 +217,33 @@ class BrowserTest(base.SandboxTest):
         self.find('#loginBtn').click()
         self.wait(lambda: '/auth/login' not in self.driver.current_url,
                   f'{user} is not logged in')
-        return self.text('.user-name') == user
+        if self.text('.user-name') != user:
+            return False
+        _sessions[self.url, user] = self._cookies(*_SESSION)
+        return True
+
+    def _cookies(self, *names):
+        return [each for each in self.driver.get_cookies()
+                if each['name'] in names]
+
+    def _logged_in_again(self, user):
+        """Return whether the session of an earlier test is still good."""
+        kept = _sessions.pop((self.url, user), None)
+        if not kept:
+            return False
+        self.driver.get('about:blank')
+        self.driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
+        for each in kept:
+            self.driver.execute_cdp_cmd('Network.setCookie', {
+                'name': each['name'], 'value': each['value'],
+                'url': self.url})
+        # The page with the user's own settings asks nothing of the cloud.
+        self.driver.get(f'{self.url}/settings/')
+        if '/auth/login' in self.driver.current_url or (
+                self.text('.user-name') != user):
+            return False
+        _sessions[self.url, user] = kept
+        return True
 
     def open(self, path):
         """Open a page of Horizon."""

@@ -88,7 +88,7 @@ class AdministratorTest(base.BrowserTest):
         pcloud = self.new_pcloud('carol', 'farm of carol', 'web-1')
         self.new_server('carol', 'one', pcloud)
         host = self.pool_host(pcloud)
-        square = f'.pcloud-square[aria-label^="{host}:"]'
+        square = f'.pcloud-square[title^="{host}:"]'
         self.log_in('admin')
         self.open('/admin/host_flavors/map')
         label = self.find(square).get_attribute('aria-label')

@@ -389,8 +389,8 @@ class OwnerTest(base.BrowserTest):
         self.assert_well_made()
         self.click('#pcloud-launch')
         self.step('Pcloud')
-        self.assertEqual(pcloud.id, self.find(
-            'wizard input[type=radio]:checked').get_attribute('value'))
+        self.wait_for_text('.pcloud-chosen', pcloud.name)
+        self.wait_for_text('.pcloud-chosen', 'lent to you')
 
     def test_a_tenant_that_is_removed(self):
         pcloud = self.new_pcloud('bob', 'farm')

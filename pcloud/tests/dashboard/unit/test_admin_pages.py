@@ -61,7 +61,7 @@ class MapTest(base.AdminPageTest):
             (each.number, each.name)
             for each in page.context['map'].pclouds])
         self.assertContains(
-            page, 'aria-label="node-2: 50 % of the memory is used, host '
+            page, 'title="node-2: 50 % of the memory is used, host '
                   'flavor gpu, zone az1, Pcloud farm"')
         self.assertContains(page, 'its compute service is disabled, '
                                   'maintenance from 01/01/2100')

@@ -2,7 +2,6 @@
 
 """The pages of owners and tenants."""
 
-import json
 from unittest import mock
 
 import ddt
@@ -12,7 +11,6 @@ from keystoneauth1 import exceptions as ksa_exceptions
 from openstack_dashboard import api as horizon_api
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard import api
-from pcloud_dashboard.launch import rest
 
 REFUSED = {'conflictingRequest': {'code': 409, 'message': 'It is in use.'}}
 
@@ -678,32 +676,3 @@ class FormTest(base.PageTest):
             page.context['form'].initial['move'],
             page.context['form'].initial['release']))
         self.assertContains(page, '2100-01-01T00:00')
-
-
-class RestTest(base.PageTest):
-
-    def get(self, view, *arguments, **query):
-        request = self.factory.get('/', query,
-                                   HTTP_X_REQUESTED_WITH='XMLHttpRequest')
-        return json.loads(view().get(request, *arguments).content)
-
-    def test_pclouds(self):
-        self.answer('GET', '/os-pclouds',
-                    json=base.sample('pclouds/list-detail-resp'))
-        item, = self.get(rest.Pclouds)['items']
-
-        self.assertEqual((9, '7 GiB', True), (
-            item['free_vcpus'], item['free_memory'], item['is_own']))
-
-    def test_a_cloud_without_pclouds(self):
-        self.answer('GET', '/os-pclouds', status_code=404)
-
-        self.assertEqual({'items': []}, self.get(rest.Pclouds))
-
-    def test_room(self):
-        self.answer('GET', f'{self.at}/explain',
-                    json=base.sample('explain/show-resp'))
-        room = self.get(rest.Explanation, self.pcloud_id, flavor='3')
-
-        self.assertEqual((0, ['web-1']), (
-            room['fits'], [host['name'] for host in room['hosts']]))
