@@ -119,6 +119,8 @@ def _check_ratios(
                         known.context, aggregate.metadata, host, node)):
                 yield findings.Finding(
                     'ratio-drifted', aggregate.name, host,
-                    'its inventory does not have the ratios of the Pcloud',
+                    'its inventory does not have the ratios of the Pcloud; '
+                    'nova-compute takes ratios back where its nova.conf sets '
+                    'cpu_allocation_ratio or ram_allocation_ratio',
                     functools.partial(
                         repair.tell_placement, aggregate, host))

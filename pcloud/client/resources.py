@@ -346,8 +346,9 @@ class Policy(Resource):
 
 @dataclasses.dataclass(frozen=True)
 class DefaultPcloud:
-    """The default Pcloud that counts for a project.
+    """The default Pcloud that counts for a project, a domain or the cloud.
 
+    :ivar project_id: None for a default of a domain or the cloud
     :ivar pcloud: the id of the Pcloud, None for no default
     :ivar mode: 'strict', 'prefer' or 'grow', None for no default
     :ivar host_flavor: in mode grow the host flavor of new hosts, else None
@@ -356,9 +357,10 @@ class DefaultPcloud:
     :ivar source: where the default is set: 'project', 'domain' or 'cloud';
         None where none is set
     :ivar warning: what to know of a default that was set, None for nothing
+    :ivar domain_id: the id of the domain, None for a project and the cloud
     """
 
-    project_id: str
+    project_id: str | None
     pcloud: str | None = None
     mode: str | None = None
     host_flavor: str | None = None
@@ -366,20 +368,23 @@ class DefaultPcloud:
     availability_zone: str | None = None
     source: str | None = None
     warning: str | None = None
+    domain_id: str | None = None
 
     @classmethod
-    def from_body(cls, project_id: str, body: typing.Any) -> typing.Self:
-        """Make a project's default from a policy of the API.
+    def from_body(cls, scope: str, scope_id: str,
+                  body: typing.Any) -> typing.Self:
+        """Make the default of a scope from a policy of the API.
 
         :raises exceptions.UnexpectedResponse: for a body without a default
         """
         try:
             value = body['default_pcloud'] or {}
             return cls(
-                project_id, value.get('pcloud'), value.get('mode'),
+                scope_id if scope == 'project' else None,
+                value.get('pcloud'), value.get('mode'),
                 value.get('host_flavor'), value.get('max_hosts'),
                 value.get('availability_zone'), body['default_pcloud_source'],
-                body.get('warning'))
+                body.get('warning'), scope_id if scope == 'domain' else None)
         except (AttributeError, KeyError, TypeError):
             raise exceptions.UnexpectedResponse(
                 f'The server sent {body!r} for a default Pcloud') from None

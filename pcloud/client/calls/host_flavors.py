@@ -139,10 +139,10 @@ class HostFlavors(base.Calls):
             self, flavor_id: str, host: str,
             changes: Mapping[str, typing.Any],
     ) -> resources.PoolHost:
-        body = self._transport.request(
-            'PUT', base.flavor_path(flavor_id, 'hosts', host),
+        return self._resource(
+            resources.PoolHost, 'PUT',
+            base.flavor_path(flavor_id, 'hosts', host),
             json={'host': changes})
-        return resources.PoolHost.from_body(body)
 
     def list_attributes(
             self, *, name: str | None = None, value: str | None = None,

@@ -94,11 +94,23 @@ class ScopedPolicies(base.Calls):
 
         :param project_id: by default the caller's project; admin for others
         """
-        project_id = project_id or self._transport.own_project_id()
+        return self.get_default_of(
+            'project', project_id or self._transport.own_project_id())
+
+    def get_default_of(self, scope: str,
+                       scope_id: str) -> resources.DefaultPcloud:
+        """Get the default Pcloud that counts in a scope.
+
+        Admin; a reader for the own project.
+
+        :param scope: project, domain or cloud
+        :param scope_id: "default" for the cloud
+        """
         try:
-            return self._default_pcloud('GET', project_id)
+            return self._default_pcloud('GET', scope, scope_id)
         except exceptions.NotFound:
-            return resources.DefaultPcloud(project_id)
+            return resources.DefaultPcloud.from_body(scope, scope_id, {
+                'default_pcloud': None, 'default_pcloud_source': None})
 
     def set_default_pcloud(
             self, pcloud_id: str | None, mode: str = 'strict',
@@ -117,12 +129,28 @@ class ScopedPolicies(base.Calls):
         :raises exceptions.NotFound: when the project is no tenant of the
             Pcloud
         """
+        return self.set_default_of(
+            'project', project_id or self._transport.own_project_id(),
+            pcloud_id, mode, **growth)
+
+    def set_default_of(
+            self, scope: str, scope_id: str, pcloud_id: str | None,
+            mode: str = 'strict', **growth: str | int | None,
+    ) -> resources.DefaultPcloud:
+        """Set where servers go that name no Pcloud, in a scope.
+
+        Admin; a member for the own project.
+
+        :param scope: as of :meth:`get_default_of`; likewise scope_id
+        :param pcloud_id: as of :meth:`set_default_pcloud`; likewise mode and
+            growth
+        """
         default = None if pcloud_id is None else {
             'pcloud': pcloud_id, 'mode': mode, **{
                 name: value for name, value in growth.items()
                 if value is not None}}
         return self._default_pcloud(
-            'PUT', project_id or self._transport.own_project_id(),
+            'PUT', scope, scope_id,
             json={'policy': {'default_pcloud': default}})
 
     def with_growth(
@@ -141,9 +169,8 @@ class ScopedPolicies(base.Calls):
                 'availability_zone': default.availability_zone,
             } if is_grown else None)
 
-    def _default_pcloud(self, method: str, project_id: str,
+    def _default_pcloud(self, method: str, scope: str, scope_id: str,
                         **request: typing.Any) -> resources.DefaultPcloud:
         body = self._transport.member(
-            'policy', method, base.policy_path('project', project_id),
-            **request)
-        return resources.DefaultPcloud.from_body(project_id, body)
+            'policy', method, base.policy_path(scope, scope_id), **request)
+        return resources.DefaultPcloud.from_body(scope, scope_id, body)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The default Pcloud of a project."""
+"""The default Pcloud of a project, a domain or the cloud."""
 
 from __future__ import annotations
 
@@ -19,19 +19,25 @@ from pcloud.client.osc import projects
 if typing.TYPE_CHECKING:
     from pcloud.client import resources
 
+# The fields of what a default is for, by the scope.
+_OF = {'project': display.DEFAULT_PCLOUD[:1],
+       'domain': (display.Field('domain_id', 'Domain ID'),),
+       'cloud': ()}
+
 
 class SetPcloudDefault(common.PcloudCommand):
-    """Set where servers of a project go that name no Pcloud
+    """Set where servers go that name no Pcloud
 
-    Servers that run already stay where they are, and move as they were
-    started.
+    Without options the default is for your project. Servers that run already
+    stay where they are, and move as they were started.
     """
 
     _epilog = ('Example:\n  openstack pcloud default set render-farm '
-               '--mode prefer')
+               '--mode prefer\n'
+               '  openstack pcloud default set render-farm --domain film')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the Pcloud, the mode and the project."""
+        """Add the Pcloud, the mode and whose servers are meant."""
         from pcloud.rules.placing import default_pcloud
         parser.add_argument(
             'pcloud', metavar='<pcloud>',
@@ -53,7 +59,7 @@ class SetPcloudDefault(common.PcloudCommand):
             '--availability-zone', metavar='<zone>',
             help='Zone of the hosts that join (with --mode grow; default: '
                  'any)')
-        _add_project(parser)
+        projects.add_scope_options(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Set the default."""
@@ -62,10 +68,10 @@ class SetPcloudDefault(common.PcloudCommand):
             parsed_args.availability_zone)
         if wrong:
             raise osc_exceptions.CommandError(wrong)
-        default = self.client.set_default_pcloud(
-            self.client.find_pcloud(parsed_args.pcloud).id, parsed_args.mode,
-            _project_id(self, parsed_args),
-            host_flavor=parsed_args.grow_flavor,
+        scope = _scope(self, parsed_args)
+        default = self.client.set_default_of(
+            *scope, self.client.find_pcloud(parsed_args.pcloud).id,
+            parsed_args.mode, host_flavor=parsed_args.grow_flavor,
             max_hosts=parsed_args.max_hosts,
             availability_zone=parsed_args.availability_zone)
         if default.warning is not None:
@@ -73,47 +79,50 @@ class SetPcloudDefault(common.PcloudCommand):
 
 
 class UnsetPcloudDefault(common.PcloudCommand):
-    """Let servers of a project that name no Pcloud start outside of Pclouds
+    """Let servers that name no Pcloud start outside of Pclouds
 
-    The defaults of the domain and of the cloud do not count for the project
-    then.
+    The defaults of wider scopes, of the domain and of the cloud, do not count
+    for the project then, or for the projects of the domain.
     """
 
-    _epilog = 'Example:\n  openstack pcloud default unset'
+    _epilog = ('Example:\n  openstack pcloud default unset\n'
+               '  openstack pcloud default unset --cloud')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the project."""
-        _add_project(parser)
+        """Add whose servers are meant."""
+        projects.add_scope_options(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Unset the default."""
-        self.client.set_default_pcloud(
-            None, project_id=_project_id(self, parsed_args))
+        self.client.set_default_of(*_scope(self, parsed_args), None)
 
 
 class ShowPcloudDefault(common.ShowOne):
-    """Show where servers of a project go that name no Pcloud"""
+    """Show where servers go that name no Pcloud"""
 
-    _epilog = 'Example:\n  openstack pcloud default show'
+    _epilog = ('Example:\n  openstack pcloud default show\n'
+               '  openstack pcloud default show --domain film')
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the project."""
-        _add_project(parser)
+        """Add whose servers are meant."""
+        projects.add_scope_options(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the default that counts, and where the default is set."""
-        default = self.client.get_default_pcloud(
-            _project_id(self, parsed_args))
+        scope, scope_id = _scope(self, parsed_args)
+        default = self.client.get_default_of(scope, scope_id)
         names = ({} if common.is_for_programs(parsed_args)
                  else _names(self, default))
         return common.record(default, display.named(
-            display.DEFAULT_PCLOUD, names, 'project_id', 'pcloud'))
+            (*_OF[scope], *display.DEFAULT_PCLOUD[1:]), names, 'project_id',
+            'pcloud'))
 
 
 def _names(command: common.PcloudCommand,
            default: resources.DefaultPcloud) -> dict[str, str]:
     """Return id -> name of the project and the Pcloud, as far as known."""
-    names = projects.names(command.app.client_manager, [default.project_id])
+    names = {} if default.project_id is None else projects.names(
+        command.app.client_manager, [default.project_id])
     if default.pcloud is not None:
         # The id of a Pcloud that is gone, or hidden, is shown alone.
         with contextlib.suppress(exceptions.ClientError):
@@ -122,14 +131,14 @@ def _names(command: common.PcloudCommand,
     return names
 
 
-def _add_project(parser: argparse.ArgumentParser) -> None:
-    projects.add_option(
-        parser, help='Project (name or id; default: the one you are logged '
-                     'in to; admin for others)')
-
-
-def _project_id(
-    command: common.PcloudCommand, parsed_args: argparse.Namespace,
-) -> str | None:
-    return parsed_args.project and projects.find_id(
-        command.app.client_manager, parsed_args)
+def _scope(command: common.PcloudCommand,
+           parsed_args: argparse.Namespace) -> tuple[str, str]:
+    """Return the scope of a default, and the id of the scope."""
+    keystone = command.app.client_manager
+    if parsed_args.cloud:
+        return 'cloud', 'default'
+    if parsed_args.domain:
+        return 'domain', projects.find_domain(keystone, parsed_args.domain).id
+    return 'project', (projects.find_id(keystone, parsed_args)
+                       if parsed_args.project
+                       else command.client.own_project_id())

@@ -24,13 +24,21 @@ def add_arguments(parser: argparse.ArgumentParser,
     identity.add_project_domain_option_to_parser(parser)
 
 
-def add_option(parser: argparse.ArgumentParser,
-               **options: typing.Any) -> None:
-    """Add the option that names a project, and the option of the domain.
-
-    :param options: further options of the option, such as help
-    """
-    parser.add_argument('--project', metavar='<project>', **options)
+def add_scope_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a project, a domain or the cloud."""
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument(
+        '--project', metavar='<project>',
+        help='Project (name or id; default: the one you are logged in to; '
+             'admin for others)')
+    one.add_argument(
+        '--domain', metavar='<domain>',
+        help='All projects of the domain (name or id) that have set nothing '
+             '(admin only)')
+    one.add_argument(
+        '--cloud', action='store_true',
+        help='All projects of the cloud that have set nothing, and whose '
+             'domains have not (admin only)')
     identity.add_project_domain_option_to_parser(parser)
 
 

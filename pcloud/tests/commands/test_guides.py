@@ -52,11 +52,12 @@ class GuidesTest(base.SharedSandboxTest):
         if os.environ.get('REWRITE_GUIDES'):
             guide.rewrite(path, printed)
 
-    def test_python(self):
+    @ddt.data('user/python.rst', 'user/sdk.rst')
+    def test_python(self, name):
         done = subprocess.run(
             [*base.COMMAND, 'run', '--as', 'alice', '--', sys.executable,
              '-m', 'doctest', '-o', 'ELLIPSIS', '-o', 'NORMALIZE_WHITESPACE',
-             str(GUIDES / 'user/python.rst')],
+             str(GUIDES / name)],
             env=self._environment(), text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual((0, ''), (done.returncode, done.stdout))

@@ -334,6 +334,19 @@ ROOMS = {
     'client/osc/planning': _room(
         '', '',
         'pcloud_explain pcloud_rebalance pcloud_rehearse pcloud_simulate'),
+    # Users' programs load the room, and no other room does.
+    'sdk': _room(
+        '', 'keystoneauth1 openstack requests',
+        'proxy',
+        'calls',
+        'resources'),
+    'sdk/calls': _room(
+        '', '',
+        'host_flavors hosts pclouds planning policies usage'),
+    'sdk/resources': _room(
+        '', '',
+        'host_flavors hosts pclouds plans policies usage',
+        'base'),
     'cmd': _room(
         'api audit backend conf exception explain metrics planning rules '
         'scheduler text worker',

@@ -399,6 +399,14 @@ class TestResources(base.CloudTestCase):
                 (base.PROJECT, base.OTHER_PROJECT), 2, 8, 4.0, None),
             self.client.get_pcloud(base.PCLOUD_ID))
 
+    def test_a_host_of_a_pool(self):
+        self.answer('PUT', '/os-host-flavors/gold/hosts/node-1', json={
+            'host': {'host': 'node-1', 'fenced': True}})
+
+        self.assertEqual(
+            resources.PoolHost('node-1', fenced=True),
+            self.client.set_fenced('gold', 'node-1', True))
+
     def test_what_a_tenant_may_not_see_is_none(self):
         self.answer('GET', FARM, json={'pcloud': {
             'id': base.PCLOUD_ID, 'name': 'farm', 'owner': base.PROJECT}})

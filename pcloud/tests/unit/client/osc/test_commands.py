@@ -1264,6 +1264,57 @@ class TestDefaults(base.CloudTestCase):
         self.assertEqual('', result.out)
         self.assertIn('Others are refused.\n', result.err)
 
+    def test_wider_scopes(self):
+        self.http.get(f'{base.KEYSTONE}/domains/film', status_code=404)
+        self.http.get(f'{base.KEYSTONE}/domains?name=film', json={
+            'domains': [{'id': 'f' * 32, 'name': 'film'}]})
+        rest = {'pcloud': base.PCLOUD_ID, 'mode': 'prefer',
+                'host_flavor': None, 'max_hosts': None,
+                'availability_zone': None, 'source': 'domain'}
+        for options, path, shown in (
+                (('--domain', 'film'), f'domain/{"f" * 32}',
+                 {'domain_id': 'f' * 32, **rest}),
+                (('--cloud',), 'cloud/default', rest)):
+            path = f'/os-pcloud-policies/{path}'
+            for method in ('GET', 'PUT'):
+                self.answer(method, path, json={'policy': {
+                    **self.POLICY, 'warning': 'Others are refused.'}})
+
+            result = self.openstack('pcloud', 'default', 'set', 'farm',
+                                    '--mode', 'prefer', *options)
+            self.assertEqual((0, ''), (result.status, result.out))
+            self.assertIn('Others are refused.\n', result.err)
+            self.assertEqual(('PUT', path, {'policy': {
+                'default_pcloud': self.POLICY['default_pcloud']}}),
+                self.last_call())
+
+            self.assertEqual(shown, self.openstack(
+                'pcloud', 'default', 'show', *options, '-f', 'json').json)
+
+            self.openstack('pcloud', 'default', 'unset', *options)
+            self.assertEqual(
+                ('PUT', path, {'policy': {'default_pcloud': None}}),
+                self.last_call())
+
+    def test_cloud_that_has_set_nothing(self):
+        self.answer('GET', CLOUD, status_code=404, json={
+            'itemNotFound': {'code': 404, 'message': 'No policy is set'}})
+
+        result = self.openstack(
+            'pcloud', 'default', 'show', '--cloud', '-f', 'json')
+
+        self.assertEqual(
+            {'pcloud': None, 'mode': None, 'host_flavor': None,
+             'max_hosts': None, 'availability_zone': None, 'source': None},
+            result.json)
+
+    def test_one_scope(self):
+        for options in (('--cloud', '--domain', 'film'),
+                        ('--project', 'own', '--cloud')):
+            result = self.openstack('pcloud', 'default', 'unset', *options)
+            self.assertEqual(2, result.status)
+        self.assertEqual([], self.calls())
+
     def test_set_to_grow(self):
         value = {'pcloud': base.PCLOUD_ID, 'mode': 'grow',
                  'host_flavor': 'gold', 'max_hosts': 5}

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The resources of the Pcloud API, in the style of openstacksdk."""
