@@ -22,6 +22,8 @@ from keystoneauth1 import token_endpoint
 from openstack_dashboard import api as horizon_api
 from openstack_dashboard.api import base
 
+from pcloud_dashboard.words import refusals
+
 from pcloud.client import exceptions
 from pcloud.client import resources
 from pcloud.client import v1
@@ -86,7 +88,8 @@ def client(request: http.HttpRequest) -> v1.Client:
 def words(error: Exception) -> str:
     """Return the words for a failure that a page shows.
 
-    The words are the API's own where the API has answered.
+    The words are the API's own where the API has answered, without what is
+    for programs alone.
 
     :raises horizon.exceptions.NotAuthenticated: when the session of the user
         is over, so that the user is led to the login, and back from there
@@ -94,7 +97,7 @@ def words(error: Exception) -> str:
     if isinstance(error, exceptions.Unauthorized):
         raise horizon_exceptions.NotAuthenticated from error
     if isinstance(error, exceptions.ClientError):
-        return str(error)
+        return refusals.plain(error)
     return _('The compute service does not answer. Please try again later.')
 
 

@@ -22,6 +22,7 @@ from pcloud_dashboard.project import settings
 from pcloud_dashboard.project.tenancy import shares
 from pcloud_dashboard.project import waits
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import refusals
 
 from pcloud.client import resources
 
@@ -59,7 +60,8 @@ class PcloudTab(tabs.Tab):
         try:
             found = self.find(request)
         except api.FAILURES as error:
-            return {'pcloud': self.pcloud, 'failure': api.words(error)}
+            return {'pcloud': self.pcloud, 'failure': api.words(error),
+                    'reference': refusals.reference(error)}
         # Horizon draws a tab without the request, and so without a token.
         return {'pcloud': self.pcloud, 'csrf_token': csrf.get_token(request),
                 **found}
