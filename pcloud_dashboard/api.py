@@ -26,6 +26,7 @@ from pcloud_dashboard.words import refusals
 
 from pcloud.client import exceptions
 from pcloud.client import resources
+from pcloud.client import servers
 from pcloud.client import v1
 
 _Found = typing.TypeVar('_Found')
@@ -215,10 +216,25 @@ def server_names(request: http.HttpRequest) -> dict[str, str]:
 
     One page of servers is read; of other servers the ids are shown.
     """
-    servers = _read(request, lambda: horizon_api.nova.server_list(
+    found = _read(request, lambda: horizon_api.nova.server_list(
         request, detailed=False)[0],
         _('The names of instances could not be read.'))
-    return {server.id: server.name for server in servers or ()}
+    return {server.id: server.name for server in found or ()}
+
+
+def unplaced_servers(request: http.HttpRequest,
+                     pcloud_id: str) -> list[servers.Server]:
+    """Return the servers of the project for a Pcloud that have no host.
+
+    A page shows less where Nova fails, or does not tell hints yet.
+    """
+    try:
+        return client(request).servers.list_unplaced(pcloud_id)
+    except exceptions.Unauthorized:
+        raise
+    except FAILURES:
+        horizon_exceptions.handle(request, ignore=True)
+        return []
 
 
 @memoized.memoized

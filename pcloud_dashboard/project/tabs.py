@@ -12,6 +12,7 @@ from horizon import tabs
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
+from pcloud_dashboard.project.hosts import listing
 from pcloud_dashboard.project import pages
 from pcloud_dashboard.project.planning import bundles
 from pcloud_dashboard.project.planning import changes
@@ -81,13 +82,26 @@ class HostsTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the hosts, and what the Pcloud waits for.
 
-        Two calls of the API, and one of Nova's own.
+        Two calls of the API, and two of Nova's own.
         """
-        hosts = api.client(request).list_hosts(self.pcloud.id)
+        found = api.client(request).list_hosts(self.pcloud.id)
         names = api.server_names(request) if any(
-            host.instances for host in hosts) else {}
+            host.instances for host in found) else {}
+        hosts = shown.hosts(found, self.pcloud, names)
+        wanted = listing.asked(request.GET)
+        listed = [host for host in hosts if wanted.takes(host)]
+        servers = listing.unplaced(api.unplaced_servers(
+            request, self.pcloud.id))
         return {
-            'hosts': shown.hosts(hosts, self.pcloud, names),
+            'hosts': hosts, 'filter': wanted,
+            'choices': listing.choices(hosts), 'listed': listed,
+            'groups': listing.by_place(listed, lambda host: (
+                host.availability_zone, host.rack)),
+            'unplaced': servers,
+            'is_pending': listing.is_pending(hosts, servers),
+            'asked': pages.question('hosts', **{
+                f'host_{member}': value for member, value
+                in dataclasses.asdict(wanted).items() if value}),
             'may_add': self.allows(policies.ADD_HOST),
             **self._waiting(request), **host_rights(request, self.pcloud)}
 

@@ -170,7 +170,7 @@ class PcloudTest(base.PageTest):
 
         self.assertEqual(
             [('GET', self.at), ('GET', f'{self.at}/hosts'),
-             ('GET', f'{self.at}/waiting')],
+             ('GET', '/servers/detail'), ('GET', f'{self.at}/waiting')],
             [call for call in self.calls() if call[1] != '/os-pclouds'])
         self.assertEqual(1, self.server_list.call_count)
 

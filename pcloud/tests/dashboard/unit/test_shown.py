@@ -10,7 +10,7 @@ from django import http
 from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
-from pcloud_dashboard.project import host_names
+from pcloud_dashboard.project.hosts import names as host_names
 from pcloud_dashboard.project.planning import bundles
 from pcloud_dashboard.project.planning import fit
 from pcloud_dashboard.project.planning import moves
