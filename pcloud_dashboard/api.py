@@ -222,6 +222,14 @@ def server_names(request: http.HttpRequest) -> dict[str, str]:
     return {server.id: server.name for server in found or ()}
 
 
+def own_servers(request: http.HttpRequest) -> list[servers.Server]:
+    """Return the servers of the project, with their flavors.
+
+    :returns: empty, with a message, when Nova fails
+    """
+    return ask_all(request, lambda client: client.servers.list_all())
+
+
 def unplaced_servers(request: http.HttpRequest,
                      pcloud_id: str) -> list[servers.Server]:
     """Return the servers of the project for a Pcloud that have no host.

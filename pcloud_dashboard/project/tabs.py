@@ -23,8 +23,10 @@ from pcloud_dashboard.project import settings
 from pcloud_dashboard.project.tenancy import shares
 from pcloud_dashboard.project import waits
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
 from pcloud_dashboard.words import refusals
 
+from pcloud.client import plan_resources
 from pcloud.client import resources
 
 
@@ -137,7 +139,7 @@ class FitTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the pictures for a flavor.
 
-        Two calls of the API, one more for a bundle, and one of Nova's own.
+        Two calls of the API, one more for a bundle, and two of Nova's own.
         """
         flavors = api.flavors(request)
         wanted = request.GET.get('flavor')
@@ -153,11 +155,33 @@ class FitTab(PcloudTab):
                                      for each in flavors}),
             'flavors': flavors, 'flavor': flavor,
             'explanation': explanation,
-            'silent': [each.params.get('filter') or each.text
+            'silent': [each.params.get('filter') or reasons.spoken(
+                each, 'text')
                        for each in explanation.not_explained],
-            'pictures': fit.pictures(explanation, hosts),
-            'changes': changes.of_explanation(explanation, self.rights),
+            'refused': explanation.refused and reasons.spoken(
+                explanation, 'refused'),
+            'groups': self._groups(request, flavors, flavor, explanation,
+                                   hosts),
+            'changes': changes.of_explanation(
+                explanation, self.rights,
+                {each.id: each.name for each in flavors}),
             'back': pages.question('fit', flavor=flavor.id)}
+
+    def _groups(
+        self, request: http.HttpRequest, flavors: list, flavor: typing.Any,
+        explanation: plan_resources.Explanation, hosts: list[resources.Host],
+    ) -> list[fit.Group]:
+        """Return the pictures of the hosts, in groups where there are many."""
+        by_name = {each.name: fit.needs(each) for each in flavors}
+        servers = api.own_servers(request) if any(
+            host.instances for host in hosts) else []
+        pictures = fit.pictures(
+            explanation, hosts, self.pcloud, fit.needs(flavor),
+            {server.id: fit.ServerSize(
+                server.name or server.id[:8], by_name.get(server.flavor))
+             for server in servers})
+        return [fit.Group(title, group) for title, group in listing.by_place(
+            pictures, lambda picture: (picture.zone, picture.rack))]
 
     def _bundle(self, request: http.HttpRequest,
                 names: dict[str, str]) -> dict:

@@ -31,7 +31,11 @@ def plain(error: exceptions.ClientError) -> str:
     Status, id of the request, path of an attribute and resource classes are
     for programs, and are left out.
     """
-    text = _PLACE.sub('', error.message)
+    return without_classes(_PLACE.sub('', error.message))
+
+
+def without_classes(text: str) -> str:
+    """Return a text that calls resources as people do."""
     return _CLASS.sub(lambda found: resource(found.group()), text)
 
 

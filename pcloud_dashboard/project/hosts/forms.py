@@ -14,8 +14,8 @@ from horizon import messages
 
 from pcloud_dashboard import api
 from pcloud_dashboard import fields
-from pcloud_dashboard.project.hosts import drains
 from pcloud_dashboard.project import forms as pcloud_forms
+from pcloud_dashboard.project.hosts import drains
 from pcloud_dashboard.project.hosts import names as host_names
 from pcloud_dashboard import shown
 

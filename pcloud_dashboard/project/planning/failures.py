@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
 
 from pcloud.client import plan_resources
 
@@ -58,7 +59,8 @@ def answer(rehearsal: plan_resources.Rehearsal, lose: str,
         sorted(map(_loss, rehearsal.losses),
                key=lambda loss: shown.natural(loss.name)),
         [*(_refused(each, names) for each in rehearsal.refused_servers),
-         *(each.text for each in rehearsal.not_explained)])
+         *(reasons.spoken(each, 'text')
+           for each in rehearsal.not_explained)])
 
 
 def _sentences(
@@ -122,4 +124,4 @@ def _refused(refused: plan_resources.RefusedServer,
              names: dict[str, str]) -> str:
     return _('%(server)s on %(host)s fits nowhere: %(reason)s') % {
         'server': shown.ShownServer(refused.server, names.get(refused.server)),
-        'host': refused.host, 'reason': refused.reason}
+        'host': refused.host, 'reason': reasons.spoken(refused)}

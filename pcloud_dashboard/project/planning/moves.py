@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
 
 from pcloud.client import plan_resources
 
@@ -106,10 +107,11 @@ def plan(rebalance: plan_resources.Rebalance,
          for place in places],
         rebalance.valid_for,
         [*(_pinned(pin, names) for pin in rebalance.pinned),
-         *(each.text for each in rebalance.not_explained)],
+         *(reasons.spoken(each, 'text')
+           for each in rebalance.not_explained)],
         [move(each['step'], each) for each in rebalance.under_way],
         _('An earlier plan ended before its end: %s')
-        % rebalance.stopped['reason'] if rebalance.stopped else None)
+        % reasons.of_body(rebalance.stopped) if rebalance.stopped else None)
 
 
 def _sentences(rebalance: plan_resources.Rebalance) -> Iterator[str]:
@@ -144,4 +146,4 @@ def _fits(rebalance: plan_resources.Rebalance) -> str:
 def _pinned(pin: Mapping[str, str], names: Mapping[str, str]) -> str:
     return _('%(server)s stays on %(host)s: %(reason)s') % {
         'server': shown.ShownServer(pin['server'], names.get(pin['server'])),
-        'host': pin['host'], 'reason': pin['reason']}
+        'host': pin['host'], 'reason': reasons.of_body(pin)}

@@ -133,7 +133,7 @@ class ChangesTest(unittest.TestCase):
             for change in ('enable', 'wait', 'add_host', 'flavor')))
         self.assertEqual(expected, [
             each.change for each in changes.of_explanation(
-                explanation, rights) if each.can_be_done])
+                explanation, rights, {}) if each.can_be_done])
 
 
 @ddt.ddt
