@@ -8,6 +8,7 @@ import typing
 from django import http
 from django.middleware import csrf
 from django.utils.translation import gettext_lazy as _
+from horizon import exceptions as horizon_exceptions
 from horizon import tabs
 
 from pcloud_dashboard import api
@@ -155,9 +156,9 @@ class FitTab(PcloudTab):
                                      for each in flavors}),
             'flavors': flavors, 'flavor': flavor,
             'explanation': explanation,
-            'silent': [each.params.get('filter') or reasons.spoken(
-                each, 'text')
-                       for each in explanation.not_explained],
+            'silent': [
+                each.params.get('filter') or reasons.spoken(each, 'text')
+                for each in explanation.not_explained],
             'refused': explanation.refused and reasons.spoken(
                 explanation, 'refused'),
             'groups': self._groups(request, flavors, flavor, explanation,
@@ -214,7 +215,11 @@ class FailuresTab(PcloudTab):
     template_name = 'pcloud_dashboard/project/_failures.html'
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return the answer; two calls of the API, perhaps one of Nova's."""
+        """Return the answer, and who takes over.
+
+        Two calls of the API, one more for each of a few hosts, and perhaps
+        one of Nova's own.
+        """
         client = api.client(request)
         lose = request.GET.get('lose', 'host')
         rehearsal = client.rehearse(self.pcloud.id, lose)
@@ -223,9 +228,28 @@ class FailuresTab(PcloudTab):
             request) if rehearsal.refused_servers else {}
         return {'lose': lose, 'losable': failures.LOSABLE.items(),
                 'answer': failures.answer(rehearsal, lose, names),
+                'matrix': failures.matrix(
+                    rehearsal, [host.name for host in hosts],
+                    self._drains(request, rehearsal)),
                 'changes': changes.of_rehearsal(
                     rehearsal, hosts, self.rights),
                 'back': pages.question('failures', lose=lose)}
+
+    def _drains(self, request: http.HttpRequest,
+                rehearsal: plan_resources.Rehearsal) -> dict[str, typing.Any]:
+        """Return where the servers of hosts would go; nothing is changed."""
+        found: dict[str, typing.Any] = {}
+        if not self.allows(policies.UPDATE_HOST):
+            return found
+        asked = failures.to_ask(rehearsal, request.GET.get('of', ''))
+        try:
+            for name in asked:
+                found[name] = api.client(request).drain_host(
+                    self.pcloud.id, name, dry_run=True, move='any',
+                ).drain or {}
+        except api.FAILURES as error:
+            horizon_exceptions.handle(request, api.words(error), ignore=True)
+        return found
 
 
 class MovesTab(PcloudTab):
@@ -245,13 +269,16 @@ class MovesTab(PcloudTab):
                     'moves', **dataclasses.asdict(question))}
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return a plan; a call of the API, and up to two of Nova's own."""
+        """Return a plan; two calls of the API, and two of Nova's own."""
         rebalance = api.client(request).plan_rebalance(
             self.pcloud.id, **moves.question(request.GET).wish)
         names = api.server_names(request) if (
             rebalance.moves or rebalance.under_way or rebalance.pinned
         ) else {}
+        hosts = api.client(request).list_hosts(
+            self.pcloud.id) if rebalance.moves else []
         return {'plan': moves.plan(rebalance, names),
+                'stacks': moves.stacks(rebalance, hosts, names),
                 'may_move': self.allows(policies.MOVE)}
 
 

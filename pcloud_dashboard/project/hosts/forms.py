@@ -85,6 +85,8 @@ class AddHostsForm(pcloud_forms.PcloudForm):
         if not host_names.is_pattern(name):
             raise exceptions.ValidationError(gettext(
                 '{n} stands at the end, after a hyphen, as in host-{n}.'))
+        beginning = host_names.beginning(name, 2) or ''
+        fields.host_name(f'{beginning}-1' if name != beginning else name)
         return name
 
     def handle(self, request: http.HttpRequest, data: dict) -> bool:

@@ -112,7 +112,8 @@ def _text(simulation: plan_resources.Simulation) -> str:
 
 def _short(binding: plan_resources.BindingResource) -> str:
     return _('%(resource)s: %(number)s more would be enough.') % {
-        'resource': refusals.resource(binding.resource), 'number': binding.short_by}
+        'resource': refusals.resource(binding.resource),
+        'number': binding.short_by}
 
 
 def more(hosts: plan_resources.MoreHosts) -> str:

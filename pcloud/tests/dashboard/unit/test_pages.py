@@ -328,6 +328,8 @@ class FailuresTest(base.PageTest):
         self.answer('GET', f'{self.at}/rehearsal', json={'rehearsal': {
             **base.sample('rehearsal/show-resp')['rehearsal'],
             **(body or {})}})
+        self.asked = self.answer(
+            'PUT', f'{self.at}/hosts/web-1', status_code=409, json=REFUSED)
         return self.page('detail', self.pcloud_id, tab='pcloud__failures',
                          **query)
 
@@ -376,6 +378,40 @@ class FailuresTest(base.PageTest):
             [('GET', self.at), ('GET', f'{self.at}/rehearsal'),
              ('GET', f'{self.at}/hosts')],
             [call for call in self.calls() if call[1] != '/os-pclouds'])
+
+    def test_who_takes_over(self):
+        drain = base.sample('hosts/drain-resp')
+        server, = drain['host']['instances']
+        drain['host']['drain'] |= {
+            'remaining': [server, 'b'],
+            'moves': [{'server': server, 'host': 'web-2'}]}
+        host = base.sample('hosts/show-resp')['host']
+        self.answer('GET', f'{self.at}/hosts', json={'hosts': [
+            host, {**host, 'name': 'web-2'}]})
+        self.tab()
+        asked = self.answer('PUT', f'{self.at}/hosts/web-1', json=drain)
+        page = self.page('detail', self.pcloud_id, tab='pcloud__failures')
+
+        self.assertEqual({'host': {'state': 'draining', 'drain': {
+            'move': 'any', 'dry_run': True}}}, asked.last_request.json())
+        self.assertContains(
+            page, '<td class="pcloud-cell-fails">✗</td>'
+                  '<td class="pcloud-cell-takes">1</td>')
+        self.assertContains(
+            page, 'web-2 takes over 1, nobody takes over 1')
+
+    def test_of_many_hosts_one_is_asked(self):
+        loss, = base.sample('rehearsal/show-resp')['rehearsal']['losses']
+        losses = [{**loss, 'host': f'web-{number}'} for number in range(20)]
+        page = self.tab({'losses': losses})
+        self.assertEqual(0, self.asked.call_count)
+        self.assertContains(page, 'id="pcloud-of"')
+        self.tab({'losses': losses}, of='web-1')
+        self.assertEqual(1, self.asked.call_count)
+
+    def test_a_refused_question_leaves_the_rest(self):
+        self.assertContains(self.tab(), '0 of 1 hosts may fail.')
+        self.assertEqual(1, self.asked.call_count)
 
 
 class MovesTest(base.PageTest):
