@@ -322,8 +322,11 @@ class SettingsTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the settings; two calls of the API."""
         client = api.client(request)
+        policy = client.get_effective_policy('pcloud', self.pcloud.id)
         return {
-            'policy': client.get_effective_policy('pcloud', self.pcloud.id),
+            'policy': policy,
+            'requirements': [(each, settings.level(each.source))
+                             for each in policy.effective or ()],
             'default': settings.default(
                 client.get_default_pcloud(request.user.project_id),
                 self.pcloud),

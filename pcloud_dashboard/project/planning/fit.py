@@ -14,17 +14,19 @@ import math
 import typing
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
 from pcloud_dashboard.words import reasons
-from pcloud_dashboard.words import refusals
 
 from pcloud.client import plan_resources
 from pcloud.client import resources
 
 # The most ghosts of a bar; more are told as a number.
 MOST_GHOSTS = 40
+_SHORT = {'VCPU': gettext_lazy('vCPUs'), 'MEMORY_MB': gettext_lazy('memory'),
+          'DISK_GB': gettext_lazy('disk')}
 # What a flavor of Nova's client has of each resource class.
 _NEEDS: Mapping[str, typing.Callable[[typing.Any], float]] = {
     'VCPU': lambda flavor: flavor.vcpus,
@@ -138,7 +140,7 @@ def _picture(explained: plan_resources.ExplainedHost,
     return Picture(
         explained.name, host.state or '', host.availability_zone, host.rack,
         None if running is None else len(running), explained.fits,
-        refusals.resource(name) if amounts else '',
+        str(_SHORT.get(name, name)) if amounts else '',
         _segments(explained.fits, amounts, need.get(name, 0), [
             _size(server, name, servers) for server in running or ()])
         if amounts else (), why)

@@ -132,7 +132,7 @@ class FitTest(unittest.TestCase):
     def test_a_segment_is_as_wide_as_its_share(self):
         picture = self.picture(3)
         self.assertEqual('2 instances run, 3 more fit', picture.text)
-        self.assertEqual('memory (MiB)', picture.resource)
+        self.assertEqual('memory', picture.resource)
         self.assertEqual(
             [('server', 25), ('server', 6.25), ('other', 31.25),
              *[('ghost', 12.5)] * 3], self.parts(picture))
