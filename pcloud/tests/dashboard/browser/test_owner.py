@@ -197,7 +197,7 @@ class OwnerTest(base.BrowserTest):
         self.submit()
 
         # All of them or none.
-        self.wait_for_text('.modal.in', 'no free host')
+        self.wait_for_text('.modal.in', 'only 1 free')
         self.assertNotIn('HTTP', self.text('.modal.in'))
         self.assertEqual([], self.client('bob').list_hosts(pcloud.id))
         self.fill('count', '1')
