@@ -22,8 +22,11 @@ from keystoneauth1 import token_endpoint
 from openstack_dashboard import api as horizon_api
 from openstack_dashboard.api import base
 
+from pcloud_dashboard.words import refusals
+
 from pcloud.client import exceptions
 from pcloud.client import resources
+from pcloud.client import servers
 from pcloud.client import v1
 
 _Found = typing.TypeVar('_Found')
@@ -86,7 +89,8 @@ def client(request: http.HttpRequest) -> v1.Client:
 def words(error: Exception) -> str:
     """Return the words for a failure that a page shows.
 
-    The words are the API's own where the API has answered.
+    The words are the API's own where the API has answered, without what is
+    for programs alone.
 
     :raises horizon.exceptions.NotAuthenticated: when the session of the user
         is over, so that the user is led to the login, and back from there
@@ -94,7 +98,7 @@ def words(error: Exception) -> str:
     if isinstance(error, exceptions.Unauthorized):
         raise horizon_exceptions.NotAuthenticated from error
     if isinstance(error, exceptions.ClientError):
-        return str(error)
+        return refusals.plain(error)
     return _('The compute service does not answer. Please try again later.')
 
 
@@ -212,10 +216,33 @@ def server_names(request: http.HttpRequest) -> dict[str, str]:
 
     One page of servers is read; of other servers the ids are shown.
     """
-    servers = _read(request, lambda: horizon_api.nova.server_list(
+    found = _read(request, lambda: horizon_api.nova.server_list(
         request, detailed=False)[0],
         _('The names of instances could not be read.'))
-    return {server.id: server.name for server in servers or ()}
+    return {server.id: server.name for server in found or ()}
+
+
+def own_servers(request: http.HttpRequest) -> list[servers.Server]:
+    """Return the servers of the project, with their flavors.
+
+    :returns: empty, with a message, when Nova fails
+    """
+    return ask_all(request, lambda client: client.servers.list_all())
+
+
+def unplaced_servers(request: http.HttpRequest,
+                     pcloud_id: str) -> list[servers.Server]:
+    """Return the servers of the project for a Pcloud that have no host.
+
+    A page shows less where Nova fails, or does not tell hints yet.
+    """
+    try:
+        return client(request).servers.list_unplaced(pcloud_id)
+    except exceptions.Unauthorized:
+        raise
+    except FAILURES:
+        horizon_exceptions.handle(request, ignore=True)
+        return []
 
 
 @memoized.memoized

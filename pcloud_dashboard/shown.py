@@ -16,6 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
+from pcloud_dashboard.words import reasons
+
 from pcloud.client import resources
 
 UNLIMITED = -1
@@ -386,7 +388,7 @@ def stuck(drain: Mapping[str, typing.Any]) -> list[str]:
 
     A sentence each.
     """
-    return [_('Nothing goes on: %s.') % each['reason']
+    return [_('Nothing goes on: %s.') % reasons.of_body(each)
             for each in drain.get('blockers') or () if not each['server']]
 
 
@@ -400,9 +402,9 @@ def _left(drain: Mapping[str, typing.Any],
     """Return what is left on a host, None where not known."""
     if drain.get('remaining') is None:
         return None
-    reasons = {each['server']: each['reason']
-               for each in drain.get('blockers') or ()}
-    return tuple(Left(ShownServer(each, names.get(each)), reasons.get(each))
+    why = {each['server']: reasons.of_body(each)
+           for each in drain.get('blockers') or ()}
+    return tuple(Left(ShownServer(each, names.get(each)), why.get(each))
                  for each in drain['remaining'])
 
 

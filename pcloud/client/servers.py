@@ -263,6 +263,18 @@ class Servers:
             listed.setdefault(server_id, Server(server_id, status=UNKNOWN))
         return list(listed.values())
 
+    def list_unplaced(self, pcloud_id: str) -> list[Server]:
+        """List the servers that were started for a Pcloud and have no host.
+
+        Servers of the caller's project that are starting, or that could not
+        be started.
+        """
+        found = map(Server.from_body, self._transport.pages(
+            'servers', f'{_SERVERS}/detail', {'status': [BUILD, ERROR]},
+            microversion=MICROVERSION))
+        return [server for server in found
+                if not server.host_id and server.hint('pcloud') == pcloud_id]
+
     def list_known(self) -> list[Server]:
         """List the servers of the caller's project, as :meth:`list_all`.
 

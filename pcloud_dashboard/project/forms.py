@@ -12,6 +12,7 @@ from horizon import forms
 from horizon import messages
 
 from pcloud_dashboard import api
+from pcloud_dashboard import fields
 
 from pcloud.client import resources
 from pcloud.client import v1
@@ -64,8 +65,8 @@ class PcloudForm(ApiForm):
 class CreateForm(ApiForm):
     """The name of a new Pcloud."""
 
-    name = forms.CharField(
-        label=_('Name'), max_length=255,
+    name = fields.NameField(
+        label=_('Name'),
         widget=forms.TextInput(attrs={'autofocus': 'autofocus'}))
 
     def send(self, client: v1.Client, data: dict) -> resources.Pcloud:

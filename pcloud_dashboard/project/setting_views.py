@@ -2,18 +2,22 @@
 
 """What the owner sets for a Pcloud."""
 
+import typing
+
+from django.core import exceptions
 from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from horizon import forms
 
 from pcloud_dashboard import api
+from pcloud_dashboard import fields
 from pcloud_dashboard.project import default_forms
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
 from pcloud_dashboard import shown
 
-from pcloud.client import exceptions
+from pcloud.client import exceptions as client_exceptions
 from pcloud.client import resources
 from pcloud.client import v1
 
@@ -24,12 +28,12 @@ SHRINK = ('after_hours', 'min_hosts', 'keep_spare')
 class EditForm(pcloud_forms.PcloudForm):
     """Name, ratios, and what happens to hosts and servers."""
 
-    name = forms.CharField(label=_('Name'), max_length=255)
-    cpu_allocation_ratio = forms.FloatField(
+    name = fields.NameField(label=_('Name'))
+    cpu_allocation_ratio = fields.RatioField(
         label=_('vCPU Ratio'), required=False, help_text=_(
             'How many vCPUs instances may have for each vCPU of a host. '
             'Empty: as the cloud has it.'))
-    ram_allocation_ratio = forms.FloatField(
+    ram_allocation_ratio = fields.RatioField(
         label=_('Memory Ratio'), required=False, help_text=_(
             'The same for memory. Empty: as the cloud has it.'))
     maintenance_policy = forms.ChoiceField(
@@ -46,6 +50,38 @@ class EditForm(pcloud_forms.PcloudForm):
         label=_('Hosts That Stay'), min_value=0, required=False)
     keep_spare = forms.IntegerField(
         label=_('Empty Hosts That Stay'), min_value=0, required=False)
+    # The ratio of which the user has been told what it leaves.
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    data: typing.Any
+
+    def clean(self) -> dict:
+        """Tell, before anything is saved, of a ratio that leaves nothing.
+
+        Who saves the same ratio once more has read that.
+        """
+        data = super().clean()
+        ratio = data.get('cpu_allocation_ratio')
+        if (ratio and ratio < 1 and data.pop('seen', '') != str(ratio)
+                and ratio != self.pcloud.cpu_allocation_ratio):
+            useless = self._useless(ratio)
+            if useless:
+                self.data = {**self.data.dict(), 'seen': str(ratio)}
+                raise exceptions.ValidationError(gettext(
+                    'With this vCPU ratio less than one vCPU is left on '
+                    '%s, so no instance starts there. Save again to save it '
+                    'all the same.') % ', '.join(useless))
+        data.pop('seen', None)
+        return data
+
+    def _useless(self, ratio: float) -> list[str]:
+        """Return the hosts that have less than one vCPU by a ratio."""
+        return sorted(
+            (host.name for host in api.ask_all(
+                self.request, lambda client: client.list_hosts(
+                    self.pcloud.id))
+             if host.vcpus is not None and host.vcpus * ratio < 1),
+            key=shown.natural)
 
     def send(self, client: v1.Client, data: dict) -> str:
         """Change what differs."""
@@ -116,7 +152,7 @@ class RequirementsView(pages.PcloudFormView):
         try:
             return api.client(self.request).get_policy(
                 'pcloud', self.pcloud_id)
-        except exceptions.NotFound:
+        except client_exceptions.NotFound:
             return None
         except api.FAILURES as error:
             api.tell(self.request, error, redirect=self.page)

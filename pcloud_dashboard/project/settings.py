@@ -41,6 +41,17 @@ def source(scope: str | None) -> str | None:
             'cloud': _('set for the cloud')}.get(scope or '')
 
 
+def level(source: str) -> str:
+    """Return in words where a requirement is from."""
+    kind, _blank, name = source.partition(' ')
+    if kind == 'role':
+        return _('role %s') % name
+    return {'request': _('the instance'), 'pcloud': _('the Pcloud'),
+            'project': _('the project'), 'domain': _('the domain'),
+            'cloud': _('the cloud'), 'built-in': _('always so')
+            }.get(source, source)
+
+
 def _text(value: resources.DefaultPcloud, is_here: bool) -> str:
     if value.pcloud is None:
         return _('Instances that name no Pcloud start outside of Pclouds.')

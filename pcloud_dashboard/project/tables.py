@@ -2,6 +2,9 @@
 
 """The table of Pclouds."""
 
+import collections
+from collections.abc import Iterable
+
 from django import http
 from django.utils.html import format_html
 from django.utils.translation import gettext
@@ -26,18 +29,6 @@ class CreatePcloud(tables.LinkAction):
     classes = ('ajax-modal',)
     icon = 'plus'
     policy_rules = (('pcloud', policies.CREATE),)
-
-
-class FilterPclouds(tables.FilterAction):
-    """The field that narrows the list by name or id."""
-
-    def filter(self, table: tables.DataTable,
-               pclouds: list[resources.Pcloud],
-               text: str) -> list[resources.Pcloud]:
-        """Return the Pclouds whose name or id has a text."""
-        wanted = text.casefold()
-        return [pcloud for pcloud in pclouds
-                if wanted in pcloud.name.casefold() or wanted in pcloud.id]
 
 
 class LaunchHere(tables.LinkAction):
@@ -125,6 +116,19 @@ def _name(pcloud: resources.Pcloud) -> str:
         '<a href="{}">{}</a>', pages.address(pcloud.id), pcloud.name)
 
 
+def twins(pclouds: Iterable[resources.Pcloud]) -> set[str]:
+    """Return the names that several Pclouds have."""
+    names = collections.Counter(pcloud.name for pcloud in pclouds)
+    return {name for name, number in names.items() if number > 1}
+
+
+def _title(pcloud: resources.Pcloud) -> str:
+    """Return the name of a twin, with what tells the twin apart."""
+    return format_html(
+        '{} <code class="pcloud-small" title="{}">{}…</code>', _name(pcloud),
+        pcloud.id, pcloud.id[:8])
+
+
 class PcloudsTable(tables.DataTable):
     """Pclouds, with what is free in each Pcloud that is one's own."""
 
@@ -141,5 +145,10 @@ class PcloudsTable(tables.DataTable):
         verbose_name = _('Pclouds')
         hidden_title = True
         multi_select = False
-        table_actions = (FilterPclouds, CreatePcloud)
+        table_actions = (CreatePcloud,)
         row_actions = (LaunchHere, AddHosts, DeletePcloud)
+
+    def tell_apart(self, names: set[str]) -> None:
+        """Show beside some names how their ids begin."""
+        self.columns['name'].transform = lambda pcloud: (
+            _title if pcloud.name in names else _name)(pcloud)

@@ -8,10 +8,12 @@ import typing
 from django import http
 from django.middleware import csrf
 from django.utils.translation import gettext_lazy as _
+from horizon import exceptions as horizon_exceptions
 from horizon import tabs
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
+from pcloud_dashboard.project.hosts import listing
 from pcloud_dashboard.project import pages
 from pcloud_dashboard.project.planning import bundles
 from pcloud_dashboard.project.planning import changes
@@ -22,7 +24,10 @@ from pcloud_dashboard.project import settings
 from pcloud_dashboard.project.tenancy import shares
 from pcloud_dashboard.project import waits
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
+from pcloud_dashboard.words import refusals
 
+from pcloud.client import plan_resources
 from pcloud.client import resources
 
 
@@ -59,7 +64,8 @@ class PcloudTab(tabs.Tab):
         try:
             found = self.find(request)
         except api.FAILURES as error:
-            return {'pcloud': self.pcloud, 'failure': api.words(error)}
+            return {'pcloud': self.pcloud, 'failure': api.words(error),
+                    'reference': refusals.reference(error)}
         # Horizon draws a tab without the request, and so without a token.
         return {'pcloud': self.pcloud, 'csrf_token': csrf.get_token(request),
                 **found}
@@ -79,13 +85,26 @@ class HostsTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the hosts, and what the Pcloud waits for.
 
-        Two calls of the API, and one of Nova's own.
+        Two calls of the API, and two of Nova's own.
         """
-        hosts = api.client(request).list_hosts(self.pcloud.id)
+        found = api.client(request).list_hosts(self.pcloud.id)
         names = api.server_names(request) if any(
-            host.instances for host in hosts) else {}
+            host.instances for host in found) else {}
+        hosts = shown.hosts(found, self.pcloud, names)
+        wanted = listing.asked(request.GET)
+        listed = [host for host in hosts if wanted.takes(host)]
+        servers = listing.unplaced(api.unplaced_servers(
+            request, self.pcloud.id))
         return {
-            'hosts': shown.hosts(hosts, self.pcloud, names),
+            'hosts': hosts, 'filter': wanted,
+            'choices': listing.choices(hosts), 'listed': listed,
+            'groups': listing.by_place(listed, lambda host: (
+                host.availability_zone, host.rack)),
+            'unplaced': servers,
+            'is_pending': listing.is_pending(hosts, servers),
+            'asked': pages.question('hosts', **{
+                f'host_{member}': value for member, value
+                in dataclasses.asdict(wanted).items() if value}),
             'may_add': self.allows(policies.ADD_HOST),
             **self._waiting(request), **host_rights(request, self.pcloud)}
 
@@ -121,7 +140,7 @@ class FitTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the pictures for a flavor.
 
-        Two calls of the API, one more for a bundle, and one of Nova's own.
+        Two calls of the API, one more for a bundle, and two of Nova's own.
         """
         flavors = api.flavors(request)
         wanted = request.GET.get('flavor')
@@ -137,11 +156,33 @@ class FitTab(PcloudTab):
                                      for each in flavors}),
             'flavors': flavors, 'flavor': flavor,
             'explanation': explanation,
-            'silent': [each.params.get('filter') or each.text
-                       for each in explanation.not_explained],
-            'pictures': fit.pictures(explanation, hosts),
-            'changes': changes.of_explanation(explanation, self.rights),
+            'silent': [
+                each.params.get('filter') or reasons.spoken(each, 'text')
+                for each in explanation.not_explained],
+            'refused': explanation.refused and reasons.spoken(
+                explanation, 'refused'),
+            'groups': self._groups(request, flavors, flavor, explanation,
+                                   hosts),
+            'changes': changes.of_explanation(
+                explanation, self.rights,
+                {each.id: each.name for each in flavors}),
             'back': pages.question('fit', flavor=flavor.id)}
+
+    def _groups(
+        self, request: http.HttpRequest, flavors: list, flavor: typing.Any,
+        explanation: plan_resources.Explanation, hosts: list[resources.Host],
+    ) -> list[fit.Group]:
+        """Return the pictures of the hosts, in groups where there are many."""
+        by_name = {each.name: fit.needs(each) for each in flavors}
+        servers = api.own_servers(request) if any(
+            host.instances for host in hosts) else []
+        pictures = fit.pictures(
+            explanation, hosts, self.pcloud, fit.needs(flavor),
+            {server.id: fit.ServerSize(
+                server.name or server.id[:8], by_name.get(server.flavor))
+             for server in servers})
+        return [fit.Group(title, group) for title, group in listing.by_place(
+            pictures, lambda picture: (picture.zone, picture.rack))]
 
     def _bundle(self, request: http.HttpRequest,
                 names: dict[str, str]) -> dict:
@@ -174,7 +215,11 @@ class FailuresTab(PcloudTab):
     template_name = 'pcloud_dashboard/project/_failures.html'
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return the answer; two calls of the API, perhaps one of Nova's."""
+        """Return the answer, and who takes over.
+
+        Two calls of the API, one more for each of a few hosts, and perhaps
+        one of Nova's own.
+        """
         client = api.client(request)
         lose = request.GET.get('lose', 'host')
         rehearsal = client.rehearse(self.pcloud.id, lose)
@@ -183,9 +228,28 @@ class FailuresTab(PcloudTab):
             request) if rehearsal.refused_servers else {}
         return {'lose': lose, 'losable': failures.LOSABLE.items(),
                 'answer': failures.answer(rehearsal, lose, names),
+                'matrix': failures.matrix(
+                    rehearsal, [host.name for host in hosts],
+                    self._drains(request, rehearsal)),
                 'changes': changes.of_rehearsal(
                     rehearsal, hosts, self.rights),
                 'back': pages.question('failures', lose=lose)}
+
+    def _drains(self, request: http.HttpRequest,
+                rehearsal: plan_resources.Rehearsal) -> dict[str, typing.Any]:
+        """Return where the servers of hosts would go; nothing is changed."""
+        found: dict[str, typing.Any] = {}
+        if not self.allows(policies.UPDATE_HOST):
+            return found
+        asked = failures.to_ask(rehearsal, request.GET.get('of', ''))
+        try:
+            for name in asked:
+                found[name] = api.client(request).drain_host(
+                    self.pcloud.id, name, dry_run=True, move='any',
+                ).drain or {}
+        except api.FAILURES as error:
+            horizon_exceptions.handle(request, api.words(error), ignore=True)
+        return found
 
 
 class MovesTab(PcloudTab):
@@ -205,13 +269,16 @@ class MovesTab(PcloudTab):
                     'moves', **dataclasses.asdict(question))}
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return a plan; a call of the API, and up to two of Nova's own."""
+        """Return a plan; two calls of the API, and two of Nova's own."""
         rebalance = api.client(request).plan_rebalance(
             self.pcloud.id, **moves.question(request.GET).wish)
         names = api.server_names(request) if (
             rebalance.moves or rebalance.under_way or rebalance.pinned
         ) else {}
+        hosts = api.client(request).list_hosts(
+            self.pcloud.id) if rebalance.moves else []
         return {'plan': moves.plan(rebalance, names),
+                'stacks': moves.stacks(rebalance, hosts, names),
                 'may_move': self.allows(policies.MOVE)}
 
 
@@ -255,8 +322,11 @@ class SettingsTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the settings; two calls of the API."""
         client = api.client(request)
+        policy = client.get_effective_policy('pcloud', self.pcloud.id)
         return {
-            'policy': client.get_effective_policy('pcloud', self.pcloud.id),
+            'policy': policy,
+            'requirements': [(each, settings.level(each.source))
+                             for each in policy.effective or ()],
             'default': settings.default(
                 client.get_default_pcloud(request.user.project_id),
                 self.pcloud),

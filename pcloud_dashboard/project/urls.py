@@ -5,7 +5,8 @@
 from django import urls
 
 from pcloud_dashboard.project.head import views as head_views
-from pcloud_dashboard.project import host_views
+from pcloud_dashboard.project.hosts import bulk
+from pcloud_dashboard.project.hosts import views as host_views
 from pcloud_dashboard.project import move_views
 from pcloud_dashboard.project import setting_views
 from pcloud_dashboard.project.tenancy import views as tenant_views
@@ -27,6 +28,13 @@ urlpatterns = [
 
     urls.path(_PCLOUD + 'add-hosts', host_views.AddHostsView.as_view(),
               name='add_hosts'),
+    urls.path(_PCLOUD + 'progress', host_views.ProgressView.as_view(),
+              name='progress'),
+    urls.path(_PCLOUD + 'several', bulk.BulkView.as_view(), name='bulk'),
+    urls.path(_PCLOUD + 'drain-hosts', bulk.DrainHostsView.as_view(),
+              name='drain_hosts'),
+    urls.path(_PCLOUD + 'remove-hosts', bulk.RemoveHostsView.as_view(),
+              name='remove_hosts'),
     urls.path(_PCLOUD + 'help', host_views.ChangeView.as_view(),
               name='change'),
     urls.path(_PCLOUD + 'move', move_views.BeginView.as_view(),

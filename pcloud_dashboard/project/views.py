@@ -4,14 +4,17 @@
 
 import typing
 
+from django.core import paginator
 from django import http
 from django import urls
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from horizon import tables
 from horizon import tabs
 
 from pcloud_dashboard import api
 from pcloud_dashboard.launch import links
+from pcloud_dashboard import paging
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms
 from pcloud_dashboard.project import pages
@@ -33,16 +36,43 @@ class IndexView(tables.DataTableView):
     page_title = _('Pclouds')
 
     def get_data(self) -> list[resources.Pcloud]:
-        """Return the Pclouds; none, with a message, when the API fails."""
+        """Return a page of Pclouds; none, with a message, on a failure."""
+        return list(self.pclouds)
+
+    @cached_property
+    def found(self) -> list[resources.Pcloud]:
+        """All Pclouds of the project, its own first."""
         found = api.ask_all(
             self.request, lambda client: client.list_pclouds(detail=True))
         return sorted(found, key=lambda pcloud: (
             pcloud.owner != self.request.user.project_id,
             shown.natural(pcloud.name)))
 
+    @property
+    def text(self) -> str:
+        """What the names or ids of the Pclouds are to have."""
+        return self.request.GET.get('text', '').strip()
+
+    @cached_property
+    def pclouds(self) -> paginator.Page:
+        """The page that is asked for, of the Pclouds that have the text."""
+        wanted = self.text.casefold()
+        return paging.page(self.request, [
+            pcloud for pcloud in self.found
+            if wanted in pcloud.name.casefold() or wanted in pcloud.id])
+
+    def get_table(self) -> tables.DataTable:
+        """Return the table, which tells twins apart."""
+        table = super().get_table()
+        table.tell_apart(pcloud_tables.twins(self.found))
+        return table
+
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
-        return super().get_context_data(quota=self._quota(), **kwargs)
+        return super().get_context_data(
+            quota=self._quota(), page=self.pclouds, text=self.text,
+            query=paging.query(self.request),
+            can_filter=len(self.found) > paging.SIZE, **kwargs)
 
     def _quota(self) -> shown.Bar | None:
         return api.ask(self.request, lambda client: shown.quota_bar(

@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
+from pcloud_dashboard.words import refusals
 
 from pcloud.client import plan_resources
 
@@ -91,7 +93,8 @@ def answer(simulation: plan_resources.Simulation,
         [(host, ', '.join(by_host[host]))
          for host in sorted(by_host, key=shown.natural)],
         list(map(_short, simulation.binding)),
-        [each.text for each in simulation.not_explained])
+        [reasons.spoken(each, 'text')
+         for each in simulation.not_explained])
 
 
 def _text(simulation: plan_resources.Simulation) -> str:
@@ -109,7 +112,8 @@ def _text(simulation: plan_resources.Simulation) -> str:
 
 def _short(binding: plan_resources.BindingResource) -> str:
     return _('%(resource)s: %(number)s more would be enough.') % {
-        'resource': binding.resource, 'number': binding.short_by}
+        'resource': refusals.resource(binding.resource),
+        'number': binding.short_by}
 
 
 def more(hosts: plan_resources.MoreHosts) -> str:

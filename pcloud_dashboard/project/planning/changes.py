@@ -4,8 +4,10 @@
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 import dataclasses
 
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from pcloud_dashboard.project.planning import bundles
@@ -52,13 +54,36 @@ class Rights:
         return change in (ADD_HOST, ADD_HOSTS) and self.enable and self.add
 
 
-def of_explanation(explanation: plan_resources.Explanation,
-                   rights: Rights) -> list[OfferedChange]:
-    """Return the changes that would free capacity for another server."""
-    return [OfferedChange(each.change, each.subject,
-                          each.text[:1].upper() + each.text[1:],
+def of_explanation(explanation: plan_resources.Explanation, rights: Rights,
+                   flavors: Mapping[str, str]) -> list[OfferedChange]:
+    """Return the changes that would free capacity for another server.
+
+    :param flavors: flavor id -> name
+    """
+    return [OfferedChange(each.change, each.subject, _words(each, flavors),
                           rights.allow(each.change))
             for each in explanation.changes]
+
+
+def _words(change: plan_resources.HelpfulChange,
+           flavors: Mapping[str, str]) -> str:
+    """Return a change in the language of the user.
+
+    The API has English words, and no codes, of changes.
+    """
+    english = change.text[:1].upper() + change.text[1:]
+    if (translation.get_language() or 'en').partition('-')[0] == 'en':
+        return english
+    words = {
+        ENABLE: _('Enable %s'), ADD_HOST: _('Add one host of kind %s'),
+        'wait': _('Wait for %s'),
+        'flavor': _('Launch an instance of %s, which fits')}.get(
+            change.change)
+    if words is None:
+        return english
+    subject = change.subject
+    return words % (flavors.get(subject, subject)
+                    if change.change == 'flavor' else subject)
 
 
 def of_rehearsal(rehearsal: plan_resources.Rehearsal,

@@ -2,6 +2,8 @@
 
 """Moves that make hosts empty, or further servers fit."""
 
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
@@ -12,8 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
 
 from pcloud.client import plan_resources
+from pcloud.client import resources
 
 FREE_HOSTS, FIT = 'free_hosts', 'fit'
 # The members of a question in a query or a form.
@@ -72,14 +76,70 @@ class Move:
 
 
 @dataclasses.dataclass(frozen=True)
+class Box:
+    """A server of a stack.
+
+    :ivar kind: stays, leaves or arrives
+    """
+
+    kind: str
+    title: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Stack:
+    """A host of a plan, before and after the moves.
+
+    :ivar text: both in words
+    """
+
+    host: str
+    before: list[Box]
+    after: list[Box]
+    text: str
+
+
+def stacks(rebalance: plan_resources.Rebalance,
+           hosts: Iterable[resources.Host],
+           names: Mapping[str, str]) -> list[Stack]:
+    """Return the hosts that servers leave or arrive at, those first.
+
+    :param names: the names of servers, by id
+    """
+    there = {host.name: host.instances or () for host in hosts}
+    sources = dict.fromkeys(move['from'] for move in rebalance.moves)
+    targets = dict.fromkeys(move['to'] for move in rebalance.moves)
+    leaving = {move['server'] for move in rebalance.moves}
+    return [_stack(host, there[host], leaving, [
+        move['server'] for move in rebalance.moves if move['to'] == host],
+        names) for host in {**sources, **targets} if host in there]
+
+
+def _stack(host: str, servers: Iterable[str], leaving: Collection[str],
+           arriving: list[str], names: Mapping[str, str]) -> Stack:
+    def box(kind: str, server: str) -> Box:
+        return Box(kind, str(shown.ShownServer(server, names.get(server))))
+
+    before = [box('leaves' if server in leaving else 'stays', server)
+              for server in servers]
+    after = [each for each in before if each.kind == 'stays'] + [
+        box('arrives', server) for server in arriving]
+    return Stack(host, before, after, _(
+        '%(host)s: %(before)d instances now, %(after)d after') % {
+            'host': host, 'before': len(before), 'after': len(after)})
+
+
+@dataclasses.dataclass(frozen=True)
 class ShownPlan:
     """A plan in words.
 
+    :ivar headline: what the moves are good for, '' without moves
     :ivar valid_for: what has to be sent to have the plan done
     :ivar left: what an earlier plan has still to move
     :ivar stopped: why an earlier plan has ended before its end, or None
     """
 
+    headline: str
     texts: list[str]
     moves: list[Move]
     valid_for: str
@@ -100,16 +160,28 @@ def plan(rebalance: plan_resources.Rebalance,
             value['to'] or _('a host that has left'))
 
     return ShownPlan(
-        list(_sentences(rebalance)),
+        _headline(rebalance), list(_sentences(rebalance)),
         [move(step, rebalance.moves[place])
          for step, places in enumerate(rebalance.steps, 1)
          for place in places],
         rebalance.valid_for,
         [*(_pinned(pin, names) for pin in rebalance.pinned),
-         *(each.text for each in rebalance.not_explained)],
+         *(reasons.spoken(each, 'text')
+           for each in rebalance.not_explained)],
         [move(each['step'], each) for each in rebalance.under_way],
         _('An earlier plan ended before its end: %s')
-        % rebalance.stopped['reason'] if rebalance.stopped else None)
+        % reasons.of_body(rebalance.stopped) if rebalance.stopped else None)
+
+
+def _headline(rebalance: plan_resources.Rebalance) -> str:
+    number = len(rebalance.moves)
+    if not number or not rebalance.units_saved:
+        return ''
+    moves = ngettext('%d move gives', '%d moves give', number) % number
+    return ngettext('%(moves)s %(units)d unit back',
+                    '%(moves)s %(units)d units back',
+                    rebalance.units_saved) % {
+                        'moves': moves, 'units': rebalance.units_saved}
 
 
 def _sentences(rebalance: plan_resources.Rebalance) -> Iterator[str]:
@@ -144,4 +216,4 @@ def _fits(rebalance: plan_resources.Rebalance) -> str:
 def _pinned(pin: Mapping[str, str], names: Mapping[str, str]) -> str:
     return _('%(server)s stays on %(host)s: %(reason)s') % {
         'server': shown.ShownServer(pin['server'], names.get(pin['server'])),
-        'host': pin['host'], 'reason': pin['reason']}
+        'host': pin['host'], 'reason': reasons.of_body(pin)}

@@ -212,16 +212,20 @@
     fetchHead();
   });
 
-  // The tab Moves: while servers are being moved, the part below the form is
-  // read again and again. A question that is half written stays in the form.
+  // Parts of a page that are going to change by themselves are read again and
+  // again, until nothing is pending: hosts that drain or start servers, and
+  // servers that are being moved. What is half written beside stays.
   horizon.tabs.addTabLoadFunction(follow);
 
   function follow() {
-    var part = $('#pcloud-plan-part');
-    if (part.find('#pcloud-under-way').length && !part.hasClass('pcloud-followed')) {
-      part.addClass('pcloud-followed');
-      lookLater(part, SOON);
-    }
+    $('.pcloud-live').each(function () {
+      var part = $(this);
+      if (part.find('.pcloud-pending').length && !part.hasClass('pcloud-followed')) {
+        part.addClass('pcloud-followed');
+        lookLater(part, SOON);
+      }
+    });
+    showChosen();
   }
 
   function lookLater(part, wait) {
@@ -241,7 +245,7 @@
     var began = Date.now();
     $.get(part.attr('data-address'))
       .done(function (answer) {
-        var fresh = $('<div>').append($.parseHTML(answer)).find('#pcloud-plan-part');
+        var fresh = $('<div>').append($.parseHTML(answer)).find('#' + part[0].id);
         if (!fresh.length) {
           part.removeClass('pcloud-followed');
           return;
@@ -250,7 +254,7 @@
         if (isNew) {
           renew(part, fresh);
         }
-        if (!part.find('#pcloud-under-way').length) {
+        if (!part.find('.pcloud-pending').length) {
           part.removeClass('pcloud-followed');
           return;
         }
@@ -272,7 +276,7 @@
     var chosen = window.getSelection();
     var focus = document.activeElement;
     return !chosen.isCollapsed && $.contains(part[0], chosen.anchorNode) ||
-      $.contains(part[0], focus) && !focus.id;
+      $.contains(part[0], focus) && !focus.id || $('.modal.in').length > 0;
   }
 
   // What the user sees; each answer has another token against forgery.
@@ -285,10 +289,108 @@
   function renew(part, fresh) {
     var focus = document.activeElement;
     var kept = $.contains(part[0], focus) ? focus.id : null;
+    var chosen = part.find('.pcloud-choose-host:checked').map(function () {
+      return this.id;
+    }).get();
+    tellOfHosts(part, fresh);
+    part.attr('data-hosts', fresh.attr('data-hosts'));
     part.empty().append(fresh.contents());
+    part.find('.pcloud-choose-host').prop('checked', function () {
+      return chosen.indexOf(this.id) >= 0;
+    });
+    showChosen();
     if (kept) {
       (document.getElementById(kept) || part[0]).focus();
     }
     $('#pcloud-moves-news').text(part.find('#pcloud-left, #pcloud-stopped, #pcloud-plan').first().text());
   }
+
+  // Which hosts have come and gone since the page was read.
+  function tellOfHosts(part, fresh) {
+    var news = $('#pcloud-hosts-news');
+    if (part[0].id !== 'pcloud-hosts-part' || !news.length) {
+      return;
+    }
+    var before = hostsOf(part);
+    var after = hostsOf(fresh);
+    var time = new Date().toLocaleTimeString(horizon.languageCode, {hour: '2-digit', minute: '2-digit'});
+    before.forEach(function (name) {
+      if (after.indexOf(name) < 0) {
+        var why = $(document.getElementById('pcloud-host-' + name)).attr('data-left');
+        var format = why ? gettext('%(time)s %(host)s left the Pcloud: %(why)s.')
+          : gettext('%(time)s %(host)s left the Pcloud.');
+        $('<li>').text(text(format, {time: time, host: name, why: why})).appendTo(news);
+      }
+    });
+    after.forEach(function (name) {
+      if (before.indexOf(name) < 0) {
+        $('<li>').text(text(gettext('%(time)s %(host)s joined the Pcloud.'), {time: time, host: name}))
+          .appendTo(news);
+      }
+    });
+    fetchHead();
+  }
+
+  function hostsOf(part) {
+    return (part.attr('data-hosts') || '').split(' ').filter(Boolean);
+  }
+
+  // Several hosts at once: how many are chosen.
+  function showChosen() {
+    var form = $('#pcloud-bulk');
+    if (!form.length) {
+      return;
+    }
+    var boxes = $('.pcloud-choose-host');
+    var count = boxes.filter(':checked').length;
+    form.find('.pcloud-all').prop('hidden', !boxes.length);
+    $('#pcloud-all').prop('checked', count > 0 && count === boxes.length)
+      .prop('indeterminate', count > 0 && count < boxes.length);
+    form.find('button').prop('disabled', !count);
+    form.find('.pcloud-chosen').text(text(ngettext(
+      '%(count)s host is chosen:', '%(count)s hosts are chosen:', count), {count: count}));
+  }
+
+  $(document).on('change', '.pcloud-choose-host', showChosen);
+  $(document).on('change', '#pcloud-all', function () {
+    $('.pcloud-choose-host').prop('checked', this.checked);
+    showChosen();
+  });
+
+  // While many hosts are added the dialog tells how far that is.
+  $(document).on('submit', 'form.pcloud-add-hosts', function () {
+    var form = $(this);
+    var count = parseInt(form.find('[name=count]').val(), 10) || 1;
+    var enables = form.find('[name=enable]').prop('checked');
+    var had = (form.attr('data-taken') || '').split(' ').filter(Boolean).length;
+    var enabledBefore = null;
+    var began = Date.now();
+    var bar = $('<progress>').attr({max: count * (enables ? 2 : 1), value: 0,
+                                    'aria-label': gettext('Hosts that are added')});
+    var words = $('<span>');
+    form.find('.pcloud-progress').prop('hidden', false).empty().append(bar, ' ', words);
+    ask();
+
+    function ask() {
+      if (!$.contains(document, form[0]) || form.find('.pcloud-progress').prop('hidden')) {
+        return;
+      }
+      $.get(form.attr('data-progress')).done(function (found) {
+        if (found.failure) {
+          return;
+        }
+        enabledBefore = enabledBefore === null ? found.enabled : enabledBefore;
+        var added = Math.max(0, found.hosts - had);
+        var enabled = enables ? Math.max(0, found.enabled - enabledBefore) : 0;
+        bar.attr('value', added + enabled);
+        words.text(text(
+          enables ? gettext('%(added)s of %(count)s are added, %(enabled)s enabled (%(seconds)s s).')
+            : gettext('%(added)s of %(count)s are added (%(seconds)s s).'),
+          {added: added, count: count, enabled: enabled,
+           seconds: Math.round((Date.now() - began) / 1000)}));
+      }).always(function () {
+        setTimeout(ask, 1500);
+      });
+    }
+  });
 })();

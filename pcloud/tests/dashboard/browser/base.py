@@ -91,7 +91,7 @@ def _sandbox():
     folder = pathlib.Path(parent, 'sandbox')
     atexit.register(base.call, folder, 'down')
     status, _shown, told = base.call(
-        folder, 'up', '--dashboard', '--hosts', '8')
+        folder, 'up', '--dashboard', '--hosts', '66')
     if status:
         raise AssertionError(told)
     return folder

@@ -14,7 +14,7 @@ STATE = '#pcloud-host-{} .pcloud-state'
 # What the tab Moves shows of a plan that is being made.
 UNDER_WAY = """
 $('#pcloud-plan-part').append(
-    '<section id="pcloud-under-way"><p>One is left.</p></section>');
+    '<section id="pcloud-under-way" class="pcloud-pending">One</section>');
 horizon.tabs.initTabLoad($('#pcloud__moves'));
 """
 
@@ -91,11 +91,14 @@ class OwnerTest(base.BrowserTest):
         self.open_pcloud(pcloud)
         table = self.find('.pcloud-hosts')
 
-        self.click('#pcloud-host-web-1 .btn-danger')
+        self.assertIn('The host is enabled', self.find(
+            '#pcloud-host-web-1 .pcloud-cannot').accessible_name)
+        self.click('#pcloud-host-web-1 .pcloud-remove')
         self.wait_for_text('.pcloud-blockers', 'The host is enabled')
         self.wait_for_text('.pcloud-blockers', '1 server is on the host')
         self.submit()
-        self.wait_for_text('.modal.in', '(HTTP 409)')
+        self.wait_for_text('.modal.in .alert', 'web-1')
+        self.assertNotIn('HTTP', self.text('.modal.in'))
         self.click('.modal.in .cancel')
         self.click(SWITCH.format('web-1'))
         self.wait_for_text(STATE.format('web-1'), 'disabled')
@@ -115,7 +118,7 @@ class OwnerTest(base.BrowserTest):
         self.wait(lambda: not self.client('bob').get_host(
             pcloud.id, 'web-1').instances, 'The server is not gone')
         self.open_pcloud(pcloud)
-        self.click('#pcloud-host-web-1 .btn-danger')
+        self.click('#pcloud-host-web-1 .pcloud-remove')
         self.wait_for_text('.modal.in', 'web-1 is disabled and empty')
         self.submit()
         self.find('#pcloud-first-host')
@@ -193,8 +196,12 @@ class OwnerTest(base.BrowserTest):
         self.wait_for_text('.pcloud-preview', 'No more than 1')
         self.submit()
 
-        self.wait_for_text('body', '1 of 2 hosts were added. Then: There is '
-                           "no free host of host flavor 'silver'.")
+        # All of them or none.
+        self.wait_for_text('.modal.in', 'only 1 free')
+        self.assertNotIn('HTTP', self.text('.modal.in'))
+        self.assertEqual([], self.client('bob').list_hosts(pcloud.id))
+        self.fill('count', '1')
+        self.submit()
         self.wait_for_text(STATE.format('host-1'), 'enabled')
         self.click('#pcloud-add-hosts')
         self.wait_for_text('.pcloud-card.pcloud-none', 'none free')
@@ -207,7 +214,7 @@ class OwnerTest(base.BrowserTest):
         self.fill('count', '1')
         self.submit()
         self.wait_for_text('.modal.in .alert, .modal.in .help-block, '
-                           '.modal.in .errorlist', '(HTTP 409)')
+                           '.modal.in .errorlist', 'free host')
 
     def test_fit(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1', 'web-2')
@@ -229,7 +236,7 @@ class OwnerTest(base.BrowserTest):
                           'web-2: 0 instances run, 0 more fit'],
                          [each.accessible_name for each in
                           self.driver.find_elements(
-                              base.CSS, '.pcloud-boxes')])
+                              base.CSS, '.pcloud-scale')])
         self.picture('dashboard-fit')
         self.assert_well_made()
         self.click('//button[contains(., "Enable web-2")]', base.XPATH)
@@ -279,6 +286,8 @@ class OwnerTest(base.BrowserTest):
         self.open_pcloud(pcloud, 'failures')
         self.click('//button[contains(., "Enable web-2")]', base.XPATH)
         self.wait_for_text('#pcloud-survives', 'Any host may fail')
+        self.wait_for_text('#pcloud-matrix', 'web-2 takes over 1')
+        self.picture('dashboard-failures')
         self.choose('lose', 'rack')
         self.click('#pcloud__failures form button')
         self.wait_for_text('#pcloud-survives', 'The racks of the hosts are '
@@ -319,12 +328,15 @@ class OwnerTest(base.BrowserTest):
         self.open_pcloud(pcloud, 'moves')
         self.wait_for_text('#pcloud-plan', 'becomes empty.')
         self.wait_for_text('.pcloud-moves', 'three')
+        self.wait_for_text('#pcloud-plan', '1 move gives 2 units back')
+        self.assertEqual(2, len(self.driver.find_elements(
+            base.CSS, '#pcloud-stacks [role=img]')))
         self.picture('dashboard-moves')
         self.assert_well_made()
         # What the plan depends on changes.
         self.new_server('bob', 'four', pcloud)
         self.click('#pcloud-begin')
-        self.wait_for_text('body', '(HTTP 409)')
+        self.wait_for_text('.messages', 'plan')
         self.wait_for_text('#pcloud-plan', 'becomes empty.')
         self.click('#pcloud-begin')
         self.wait_for_text('body', 'being moved.')
@@ -414,7 +426,10 @@ class OwnerTest(base.BrowserTest):
         self.fill('name', 'new name')
         self.fill('cpu_allocation_ratio', '-1')
         self.submit()
-        self.wait_for_text('.modal.in', '(HTTP 400)')
+        self.wait_for_text('.modal.in', 'A ratio is more than 0')
+        self.fill('cpu_allocation_ratio', '0.01')
+        self.submit()
+        self.wait_for_text('.modal.in', 'less than one vCPU is left on web-1')
         self.fill('cpu_allocation_ratio', '2')
         self.submit()
         self.wait_for_text('h1', 'new name')
@@ -450,7 +465,7 @@ class OwnerTest(base.BrowserTest):
         self.open_pcloud(pcloud)
         self.click('#pcloud-delete')
         self.submit()
-        self.wait_for_text('.modal.in', '(HTTP 409)')
+        self.wait_for_text('.modal.in .alert', 'hosts')
 
     def test_reader(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')
@@ -494,7 +509,7 @@ class OwnerTest(base.BrowserTest):
         pcloud = self.new_pcloud('bob', 'farm')
         self.log_in('carol')
         self.open_pcloud(pcloud)
-        self.wait_for_text('body', '(HTTP 404)')
+        self.wait_for_text('.messages', str(pcloud.id))
         self.assertTrue(re.search('/project/pclouds/$',
                                   self.driver.current_url))
 

@@ -39,6 +39,7 @@ class PageTest(helpers.TestCase):
         self.answer('GET', f'{self.at}/hosts', json=sample(
             'hosts/list-resp'))
         self.answer('GET', f'{self.at}/waiting', json={'waiting': []})
+        self.answer('GET', '/servers/detail', json={'servers': []})
         self.answer('GET', f'/os-pcloud-quotas/{self.owner}',
                     json=sample('quotas/show-resp'))
         self.answer('GET', '/os-host-flavors', json=sample(

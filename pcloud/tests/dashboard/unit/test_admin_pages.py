@@ -186,7 +186,7 @@ class PoolTest(base.AdminPageTest):
         self.assertContains(
             self.send('announce', 'gpu', 'node-1', begin='2100-01-01T20:00',
                       end='2099-01-01T20:00', reason='disks'),
-            'until is before from. (HTTP 400)')
+            'until is before from.')
 
 
 class AddHostTest(base.AdminPageTest):
@@ -290,7 +290,7 @@ class AttributesTest(base.AdminPageTest):
         self.assertContains(
             self.send('set_attribute', name='next_reboot',
                       value='soon', hosts=['node-1']),
-            'soon is no ISO 8601. (HTTP 400)')
+            'soon is no ISO 8601.')
 
     def test_remove(self):
         lost = self.answer('DELETE', self.AT, status_code=204)
@@ -373,7 +373,7 @@ class PoliciesTest(base.AdminPageTest):
             'code': 400, 'message': 'ram has no amount.'}})
 
         self.assertContains(self.send('set_policy', constraints='ram=much'),
-                            'ram has no amount. (HTTP 400)')
+                            'ram has no amount.')
 
     def default(self, **members):
         """Have the cloud answer with a default Pcloud."""
@@ -522,4 +522,4 @@ class QuotaTest(base.AdminPageTest):
 
         self.assertContains(
             self.send('quota', 'art-id', units='7'),
-            'There is no such project. (HTTP 400)')
+            'There is no such project.')

@@ -133,7 +133,37 @@ class ChangesTest(unittest.TestCase):
             for change in ('enable', 'wait', 'add_host', 'flavor')))
         self.assertEqual(expected, [
             each.change for each in changes.of_explanation(
-                explanation, rights) if each.can_be_done])
+                explanation, rights, {}) if each.can_be_done])
+
+
+class StacksTest(unittest.TestCase):
+
+    PLAN = rebalance(
+        moves=({'server': 'a', 'from': 'web-2', 'to': 'web-1'},
+               {'server': 'b', 'from': 'web-2', 'to': 'web-1'}),
+        steps=([0, 1],), frees=('web-2',), units_saved=2)
+    HOSTS = (resources.Host('web-1', instances=('c',)),
+             resources.Host('web-2', instances=('a', 'b')),
+             resources.Host('web-3', instances=('d',)))
+
+    def test_headline(self):
+        self.assertEqual('2 moves give 2 units back',
+                         moves.plan(self.PLAN, {}).headline)
+        self.assertEqual('', moves.plan(rebalance(), {}).headline)
+
+    def test_before_and_after(self):
+        source, target = moves.stacks(self.PLAN, self.HOSTS, {'a': 'db'})
+
+        self.assertEqual('web-2: 2 instances now, 0 after', source.text)
+        self.assertEqual([('leaves', 'db'), ('leaves', 'b')], [
+            (box.kind, box.title) for box in source.before])
+        self.assertEqual([], source.after)
+        self.assertEqual('web-1: 1 instances now, 3 after', target.text)
+        self.assertEqual(['stays', 'arrives', 'arrives'], [
+            box.kind for box in target.after])
+
+    def test_hosts_that_have_left(self):
+        self.assertEqual([], moves.stacks(self.PLAN, (), {}))
 
 
 @ddt.ddt

@@ -2,7 +2,9 @@
 
 """What pages show: bars, words and names."""
 
+import dataclasses
 import unittest
+from unittest import mock
 
 import ddt
 from django import http
@@ -10,7 +12,7 @@ from django import http
 from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
-from pcloud_dashboard.project import host_names
+from pcloud_dashboard.project.hosts import names as host_names
 from pcloud_dashboard.project.planning import bundles
 from pcloud_dashboard.project.planning import fit
 from pcloud_dashboard.project.planning import moves
@@ -104,27 +106,85 @@ class NamesTest(unittest.TestCase):
 
 class FitTest(unittest.TestCase):
 
-    def setUp(self):
-        super().setUp()
-        self.explanation = plan_resources.Explanation.from_body(
-            base.sample('explain/show-resp')['explain'])
+    PCLOUD = resources.Pcloud('a', 'farm', 'bob')
+    HOST = resources.Host(
+        'web-1', state='enabled', vcpus=10, vcpus_used=3, memory_mb=8192,
+        memory_mb_used=5120, instances=('a', 'b'))
+    NEED = {'VCPU': 1, 'MEMORY_MB': 1024}
+    SERVERS = {'a': fit.ServerSize('db', {'VCPU': 2, 'MEMORY_MB': 2048}),
+               'b': fit.ServerSize('www', {'VCPU': 1, 'MEMORY_MB': 512})}
 
-    def test_pictures(self):
-        host = resources.Host.from_body(
-            base.sample('hosts/list-resp')['hosts'][0])
-        picture, = fit.pictures(self.explanation, [host])
-        self.assertEqual('1 instance runs, 0 more fit', picture.text)
-        self.assertEqual((1, 0), (len(picture.running_boxes),
-                                  len(picture.ghost_boxes)))
+    def picture(self, fits, *in_the_way, servers=None, pcloud=PCLOUD,
+                **members):
+        explanation = plan_resources.Explanation('1', fits, hosts=(
+            plan_resources.ExplainedHost('web-1', fits, tuple(
+                plan_resources.Obstacle('room', 'too little', 'too_little', {
+                    'resource': resource, 'left': left, 'needed': 1024})
+                for resource, left in in_the_way)),))
+        picture, = fit.pictures(
+            explanation, [dataclasses.replace(self.HOST, **members)], pcloud,
+            self.NEED, self.SERVERS if servers is None else servers)
+        return picture
 
-    def test_a_host_that_has_left(self):
-        picture, = fit.pictures(self.explanation, [])
+    def parts(self, picture):
+        return [(part.kind, part.percent) for part in picture.segments]
+
+    def test_a_segment_is_as_wide_as_its_share(self):
+        picture = self.picture(3)
+        self.assertEqual('2 instances run, 3 more fit', picture.text)
+        self.assertEqual('memory', picture.resource)
+        self.assertEqual(
+            [('server', 25), ('server', 6.25), ('other', 31.25),
+             *[('ghost', 12.5)] * 3], self.parts(picture))
+        self.assertEqual(['db', 'www'], [
+            part.title for part in picture.segments[:2]])
+
+    def test_the_resource_of_which_too_little_is_left(self):
+        picture = self.picture(0, ('MEMORY_MB', 512))
+        self.assertEqual(
+            [('server', 36.36), ('server', 9.09), ('other', 45.45),
+             ('rest', 9.09)], self.parts(picture))
+
+    def test_the_ratio_of_the_pcloud(self):
+        picture = self.picture(1, pcloud=dataclasses.replace(
+            self.PCLOUD, cpu_allocation_ratio=0.4))
+        self.assertEqual('vCPUs', picture.resource)
+        self.assertEqual([('server', 50), ('server', 25), ('ghost', 25)],
+                         self.parts(picture))
+
+    def test_the_ratio_of_the_cloud_is_not_known(self):
+        picture = self.picture(20, memory_mb=None)
+        self.assertEqual(23, len(picture.segments) + 1)
+        self.assertAlmostEqual(100, sum(
+            percent for _kind, percent in self.parts(picture)), delta=0.5)
+
+    def test_servers_whose_size_nobody_tells(self):
+        picture = self.picture(0, ('MEMORY_MB', 0), servers={})
+        self.assertEqual([('server', 50), ('server', 50)],
+                         self.parts(picture))
+
+    def test_nothing_is_known(self):
+        picture = self.picture(2, vcpus=None, memory_mb=None,
+                               instances=None)
+        self.assertEqual(((), ''), (picture.segments, picture.resource))
         self.assertIn('is not known', picture.text)
 
-    def test_no_more_boxes_than_a_page_has_room_for(self):
-        picture = fit.Picture('web-1', 'enabled', 1000, 2000, ())
-        self.assertEqual((fit.MOST_BOXES,) * 2, (
-            len(picture.running_boxes), len(picture.ghost_boxes)))
+    def test_a_host_that_has_left(self):
+        explanation = plan_resources.Explanation.from_body(
+            base.sample('explain/show-resp')['explain'])
+        picture, = fit.pictures(explanation, [], self.PCLOUD, {}, {})
+        self.assertIn('is not known', picture.text)
+
+    def test_no_more_ghosts_than_a_page_has_room_for(self):
+        picture = self.picture(1000, memory_mb=1024 * 1024, vcpus=9999)
+        ghost, = (part for part in picture.segments if part.kind == 'ghost')
+        self.assertEqual('1000 would fit', ghost.title)
+
+    def test_needs(self):
+        flavor = mock.Mock(vcpus=1, ram=64, disk=1, swap=512)
+        setattr(flavor, 'OS-FLV-EXT-DATA:ephemeral', 2)
+        self.assertEqual({'VCPU': 1, 'MEMORY_MB': 64, 'DISK_GB': 4},
+                         fit.needs(flavor))
 
     def test_numbers(self):
         long = '9' * 4301

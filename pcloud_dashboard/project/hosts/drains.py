@@ -8,6 +8,7 @@ import typing
 from django.utils.translation import gettext as _
 
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
 
 
 def forecast(drain: Mapping[str, typing.Any],
@@ -21,11 +22,11 @@ def forecast(drain: Mapping[str, typing.Any],
         return [_('Which instances are on the host is not known while a '
                   'part of the cloud does not answer.')]
     hosts = {move['server']: move['host'] for move in drain.get('moves', ())}
-    reasons = {each['server']: each['reason']
-               for each in drain.get('blockers') or ()}
+    why = {each['server']: reasons.of_body(each)
+           for each in drain.get('blockers') or ()}
     return shown.stuck(drain) + ([
         _sentence(shown.ShownServer(each, names.get(each)), hosts.get(each),
-                  reasons.get(each)) for each in drain['remaining']
+                  why.get(each)) for each in drain['remaining']
     ] or [_('The host is empty.')])
 
 

@@ -14,9 +14,9 @@ from horizon import messages
 
 from pcloud_dashboard import api
 from pcloud_dashboard import fields
-from pcloud_dashboard.project import drains
 from pcloud_dashboard.project import forms as pcloud_forms
-from pcloud_dashboard.project import host_names
+from pcloud_dashboard.project.hosts import drains
+from pcloud_dashboard.project.hosts import names as host_names
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
@@ -85,6 +85,8 @@ class AddHostsForm(pcloud_forms.PcloudForm):
         if not host_names.is_pattern(name):
             raise exceptions.ValidationError(gettext(
                 '{n} stands at the end, after a hyphen, as in host-{n}.'))
+        beginning = host_names.beginning(name, 2) or ''
+        fields.host_name(f'{beginning}-1' if name != beginning else name)
         return name
 
     def handle(self, request: http.HttpRequest, data: dict) -> bool:
@@ -210,29 +212,55 @@ class DrainForm(HostForm):
         self.fields['move'].choices = [
             (each, shown.MOVES[each]) for each in moves]
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the hosts that are drained together."""
+        return [self.host_name]
+
     def handle(self, request: http.HttpRequest, data: dict) -> typing.Any:
         """Show what would happen, or begin what the user has been shown."""
-        mark = json.dumps(_wish(data))
+        mark = json.dumps(wish(data))
         if data['seen'] == mark:
             return super().handle(request, data)
         try:
-            host = api.client(request).drain_host(
-                self.pcloud.id, self.host_name, dry_run=True, **_wish(data))
+            self.preview = self._forecast(request, data)
         except api.FAILURES as error:
             self.api_error(api.words(error))
             return False
-        names = api.server_names(request) if host.instances else {}
-        self.preview = drains.forecast(host.drain or {}, names)
         self.data = {**self.data.dict(), 'seen': mark}
         return False
 
-    def send(self, client: v1.Client, data: dict) -> str:
+    def _forecast(self, request: http.HttpRequest, data: dict) -> list[str]:
+        """Return what would happen, with the host where there are several."""
+        client = api.client(request)
+        hosts = []
+        for name in self.names:
+            others = [each for each in self.names if each != name]
+            hosts.append(client.drain_host(
+                self.pcloud.id, name, dry_run=True,
+                together_with=others or None, **wish(data)))
+        names = api.server_names(request) if any(
+            host.instances for host in hosts) else {}
+        return [
+            sentence if len(hosts) == 1 else f'{host.name}: {sentence}'
+            for host in hosts
+            for sentence in drains.forecast(host.drain or {}, names)]
+
+    def send(self, client: v1.Client, data: dict) -> typing.Any:
         """Begin the drain."""
-        client.drain_host(self.pcloud.id, self.host_name, **_wish(data))
+        client.drain_host(self.pcloud.id, self.host_name, **wish(data))
         return gettext('%s is being drained.') % self.host_name
 
 
-def _wish(data: dict) -> dict[str, typing.Any]:
+def moves(may_move: bool) -> list[str]:
+    """Return what the user may have done to the servers, best first.
+
+    :param may_move: whether the policies let the user have servers moved
+    """
+    return ['live', 'any', 'none'] if may_move else ['none']
+
+
+def wish(data: dict) -> dict[str, typing.Any]:
     """Return a drain as the client takes it."""
     return {'move': data['move'], 'release': data['release'] or None,
             'deadline': fields.written(data['deadline'])}

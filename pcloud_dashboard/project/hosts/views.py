@@ -15,8 +15,8 @@ from horizon.utils import http as horizon_http
 
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
-from pcloud_dashboard.project import host_forms
-from pcloud_dashboard.project import host_names
+from pcloud_dashboard.project.hosts import forms as host_forms
+from pcloud_dashboard.project.hosts import names as host_names
 from pcloud_dashboard.project import pages
 from pcloud_dashboard.project.planning import changes
 from pcloud_dashboard.project import tabs
@@ -81,13 +81,31 @@ class AddHostsView(pages.PcloudFormView):
                     'memory': shown.memory(flavor.memory_mb)
                     if flavor.memory_mb else None}
                    for flavor in self.flavors],
-            quota=self._quota(), taken=self.taken, **kwargs)
+            quota=self._quota(), taken=self.taken, pcloud=self.pcloud,
+            **kwargs)
 
     def _quota(self) -> resources.Quota | None:
         """Return the quota of the owner, which counts the hosts."""
         return api.ask(
             self.request,
             lambda client: client.get_quota(self.pcloud.owner))
+
+
+class ProgressView(pages.OfPcloud, generic.View):
+    """How many hosts there are, for a page that waits for more."""
+
+    http_method_names = ['get']
+
+    def get(self, request: http.HttpRequest,
+            **kwargs: typing.Any) -> http.HttpResponse:
+        """Answer with numbers. One call of the API."""
+        try:
+            hosts = api.client(request).list_hosts(self.pcloud_id)
+        except api.FAILURES as error:
+            return http.JsonResponse({'failure': api.words(error)})
+        return http.JsonResponse({
+            'hosts': len(hosts),
+            'enabled': sum(host.state == 'enabled' for host in hosts)})
 
 
 class StateView(pages.OfPcloud, generic.View):
@@ -185,8 +203,7 @@ class DrainView(HostFormView):
     @property
     def moves(self) -> list[str]:
         """What the user may have done to the servers, best first."""
-        return ['live', 'any', 'none'] if self.allows(
-            policies.MOVE) else ['none']
+        return host_forms.moves(self.allows(policies.MOVE))
 
     def get_form_kwargs(self) -> dict:
         """Return the arguments of the form."""
