@@ -97,7 +97,7 @@ def _operation(row: route.Route, rules: dict) -> dict:
     noun = handler.__module__.rpartition('.')[2]
     made: dict[str, typing.Any] = {
         'operationId': f'{row.method.lower()}{_words(row.path)}',
-        'summary': inspect.getdoc(handler).splitlines()[0],
+        'summary': (inspect.getdoc(handler) or '').partition('\n')[0],
         'tags': [noun],
         'x-policy': {'name': row.rule, 'default': rules[row.rule].check_str},
         'parameters': [*_of_path(row), *_of_query(row)],

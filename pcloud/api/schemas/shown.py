@@ -8,16 +8,16 @@ schema and no others, so that `pcloud.api.openapi` describes it exactly.
 
 from collections.abc import Mapping
 
-TEXT = {'type': 'string'}
-TEXT_OR_NULL = {'type': ['string', 'null']}
-FLAG = {'type': 'boolean'}
-COUNT = {'type': 'integer', 'minimum': 0}
-COUNT_OR_NULL = {'type': ['integer', 'null'], 'minimum': 0}
-NUMBER_OR_NULL = {'type': ['number', 'null']}
-UUID = {'type': 'string', 'format': 'uuid'}
-UUID_OR_NULL = {'type': ['string', 'null'], 'format': 'uuid'}
-MOMENT = {'type': 'string', 'format': 'date-time'}
-MOMENT_OR_NULL = {'type': ['string', 'null'], 'format': 'date-time'}
+TEXT: dict = {'type': 'string'}
+TEXT_OR_NULL: dict = {'type': ['string', 'null']}
+FLAG: dict = {'type': 'boolean'}
+COUNT: dict = {'type': 'integer', 'minimum': 0}
+COUNT_OR_NULL: dict = {'type': ['integer', 'null'], 'minimum': 0}
+NUMBER_OR_NULL: dict = {'type': ['number', 'null']}
+UUID: dict = {'type': 'string', 'format': 'uuid'}
+UUID_OR_NULL: dict = {'type': ['string', 'null'], 'format': 'uuid'}
+MOMENT: dict = {'type': 'string', 'format': 'date-time'}
+MOMENT_OR_NULL: dict = {'type': ['string', 'null'], 'format': 'date-time'}
 
 
 def members(

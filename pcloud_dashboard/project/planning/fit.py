@@ -160,10 +160,11 @@ def _amounts(host: resources.Host, pcloud: resources.Pcloud, name: str,
              ) -> _Amounts | None:
     """Return the size of a host by the ratio of the Pcloud, and its use."""
     told = (host.resources or {}).get(name)
+    of_class = (None, None) if told is None else (told['total'], told['used'])
     size, used = {
         'VCPU': (host.vcpus, host.vcpus_used),
         'MEMORY_MB': (host.memory_mb, host.memory_mb_used)}.get(
-            name, (told and told['total'], told and told['used']))
+            name, of_class)
     if size is None or used is None:
         return None
     ratio = {'VCPU': pcloud.cpu_allocation_ratio,
