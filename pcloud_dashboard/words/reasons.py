@@ -363,6 +363,9 @@ WORDS: Mapping[str, typing.Any] = {
     'fewer_hosts': _(
         'whether fewer hosts of host flavor %(host_flavor)s are '
         'enough'),
+    'servers_one_by_one': _(
+        'whether all servers for which there is capacity find it, for '
+        'Nova places one after the other'),
     'zones_of_new_hosts': _(
         'whether new hosts are in the zones that servers were '
         'started for'),

@@ -18,20 +18,20 @@ SHOW_QUERY = {
     'additionalProperties': False,
 }
 
-_BOUNDS = shown.members({'least': shown.COUNT, 'most': shown.COUNT})
 # The host by the owner's name, or the rack by its number.
 _LOST = {'host': shown.TEXT, 'rack': shown.COUNT_OR_NULL}
 ANSWER = shown.named('rehearsal', shown.members({
     'survives': shown.COUNT,
     'of': shown.COUNT,
     'exact': shown.FLAG,
-    'bounds': _BOUNDS,
+    'bounds': shown.members({'least': shown.COUNT, 'most': shown.COUNT}),
     'worst': {**shown.members({'servers': shown.COUNT}, _LOST),
               'type': ['object', 'null']},
     'losses': shown.list_of(shown.members({
-        'servers': shown.COUNT,
+        'servers': shown.COUNT_OR_NULL,
         'survives': {'type': ['boolean', 'null']},
-        'no_room': _BOUNDS,
+        'no_room': shown.members({
+            'least': shown.COUNT, 'most': shown.COUNT_OR_NULL}),
     }, {**_LOST, 'hosts': shown.list_of(shown.TEXT)})),
     'more': simulate.MORE,
     'refused_servers': shown.list_of(shown.members({
