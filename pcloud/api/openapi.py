@@ -151,8 +151,7 @@ def _repeated(form: dict) -> dict:
 def _portable(schema: typing.Any) -> typing.Any:
     r"""Return a schema whose patterns are not Python's alone.
 
-    ECMAScript has no ``\Z``, and its ``$`` is the end of a text. A text in
-    UTF-8 has no lone surrogates.
+    ECMAScript has no ``\Z``, and its ``$`` is the end of a text.
     """
     if isinstance(schema, list):
         return [_portable(each) for each in schema]
@@ -160,6 +159,5 @@ def _portable(schema: typing.Any) -> typing.Any:
         return schema
     made = {name: _portable(inner) for name, inner in schema.items()}
     if isinstance(made.get('pattern'), str):
-        made['pattern'] = made['pattern'].replace(r'\Z', '$').replace(
-            r'\ud800-\udfff', '')
+        made['pattern'] = made['pattern'].replace(r'\Z', '$')
     return made

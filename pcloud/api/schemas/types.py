@@ -19,8 +19,7 @@ from pcloud.rules.usage import ledger
 
 # Nova's databases keep characters of the basic multilingual plane only;
 # control characters break tables, and lone surrogates cannot be encoded.
-_NO_CONTROL = (r'[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff'
-               '\U00010000-\U0010ffff]')
+_NO_CONTROL = r'[ -~\u00a0-\u2027\u202a-\ud7ff\ue000-\uffff]'
 
 _PRINTED = ('without control characters and without characters beyond '
             'U+FFFF')

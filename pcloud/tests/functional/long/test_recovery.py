@@ -5,7 +5,7 @@
 import os
 import random
 
-from pcloud.tests.functional.quick import test_recovery
+from pcloud.tests.functional.long import test_recoveries
 
 # The number of Pclouds that are drawn.
 _PCLOUDS = int(os.environ.get('PCLOUD_TEST_BUNDLES', '5'))
@@ -14,7 +14,7 @@ _SIZES = (512, 1024, 2048)
 _ODD_SIZES = (512, 896, 1280, 1792)
 
 
-class RehearsedTest(test_recovery.RecoveryTestCase):
+class RehearsedTest(test_recoveries.RecoveryTestCase):
 
     own_cloud = True
 
@@ -39,7 +39,7 @@ class RehearsedTest(test_recovery.RecoveryTestCase):
                 self.boot(self.alice, {'pcloud': self.pcloud},
                           flavorRef=f'm{size}', metadata={
                               'HA_Enabled': str(not chance.randrange(4))},
-                          **test_recovery.on_volume())
+                          **test_recoveries.on_volume())
         self.only('a', 'b', 'c')
 
     def _rehearsed(self):

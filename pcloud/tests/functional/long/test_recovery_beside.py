@@ -8,14 +8,14 @@ from nova.compute import manager as compute
 
 from pcloud.backend.cells import past_moves
 from pcloud.rules.moving import recovery
-from pcloud.tests.functional.quick import test_recovery
+from pcloud.tests.functional.long import test_recoveries
 from pcloud.tests.support import base
 
 # As Masakari asks.
 _MASAKARI = '2.53'
 
 
-class BesideTestCase(test_recovery.RecoveryTestCase):
+class BesideTestCase(test_recoveries.RecoveryTestCase):
     """A Pcloud with the hosts a, b and c, which take servers."""
 
     hosts = {f'node-{number}': 'az1' for number in range(1, 6)}
