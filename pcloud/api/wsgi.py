@@ -265,8 +265,24 @@ def _body(request: nova_wsgi.Request, route: routes.Route) -> dict:
         raise exception.Invalid(
             'Malformed request body: it is not JSON in UTF-8.')
     _validate(body, route.schema)
-    (name, value), = body.items()
+    (name, value), = _whole(body, route.schema).items()
     return value if isinstance(value, dict) else {name: value}
+
+
+def _whole(value: typing.Any, schema: Mapping) -> typing.Any:
+    """Return a valid body with integers where 2.0 and the like are written.
+
+    To JSON Schema 2.0 is an integer too, and to Python's ranges it is none.
+    """
+    if isinstance(value, dict):
+        inner = schema.get('properties', {})
+        return {name: _whole(each, inner.get(name, {}))
+                for name, each in value.items()}
+    if isinstance(value, list):
+        return [_whole(each, schema.get('items', {})) for each in value]
+    if isinstance(value, float) and 'integer' in schema.get('type', ()):
+        return int(value)
+    return value
 
 
 def _no_constant(name: str) -> typing.NoReturn:

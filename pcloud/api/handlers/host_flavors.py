@@ -60,18 +60,14 @@ def create(call: api_call.Call) -> dict:
     """Define a host flavor."""
     pool = host_flavors.create(
         call.context, call.body['id'], call.body.get('description', ''),
-        int(call.body['units']), call.body.get('price'))
+        call.body['units'], call.body.get('price'))
     return _view(call, pool)
 
 
 def update(call: api_call.Call) -> dict:
     """Change the description, the units or the price of a host flavor."""
-    changes = dict(call.body)
-    if 'units' in changes:
-        # In JSON 2.0 is an integer too.
-        changes['units'] = int(changes['units'])
     pool = host_flavors.update(
-        call.context, call.parameters['id'], changes)
+        call.context, call.parameters['id'], dict(call.body))
     return _view(call, pool)
 
 

@@ -56,7 +56,7 @@ def update(call: api_call.Call) -> dict:
     project_id = call.parameters['project']
     projects.check(call.context, project_id)
     return _view(quotas.set_limit(
-        call.context, project_id, int(call.body['units']['limit'])))
+        call.context, project_id, call.body['units']['limit']))
 
 
 def delete(call: api_call.Call) -> None:

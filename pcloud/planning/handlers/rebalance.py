@@ -156,7 +156,7 @@ def _question(
         raise exception.Invalid(
             'Invalid input for field/attribute goal. A flavor and a '
             f'count are for the goal {relocation.FIT}.')
-    # A query has texts; to JSON's schemas 2.0 is a whole number.
+    # A query has texts.
     return rebalance.RebalanceGoal(
         int(asked.get('max_moves', MOST_SERVERS)),
         asked.get('move', draining.LIVE),

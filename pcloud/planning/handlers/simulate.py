@@ -65,8 +65,7 @@ def ask(call: api_call.Call) -> dict:
     """
     pcloud = api_call.own_pcloud(call)
     asked = call.body['servers']
-    # To JSON's schemas 2.0 is a whole number.
-    counts = [int(each['count']) for each in asked]
+    counts = [each['count'] for each in asked]
     if sum(counts) > MOST_SERVERS:
         raise exception.Invalid(
             f'{sum(counts)} servers are too many; there may be '

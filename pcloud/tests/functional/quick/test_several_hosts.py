@@ -8,6 +8,7 @@ import ddt
 from pcloud.audit import all_checks
 from pcloud import names
 from pcloud.objects.changing_hands import allocation
+from pcloud.tests.support import base
 from pcloud.tests.support import counting
 from pcloud.tests.support import shared_cloud
 
@@ -55,6 +56,29 @@ class SeveralHostsTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual([], all_checks.find(self.context, settle=0))
         self.assertEqual({'node-1', 'node-2', 'node-3'}, set(
             self.aggregate(names.pcloud(self.pcloud)).hosts))
+
+    def test_whole_numbers_with_a_point(self):
+        """To JSON Schema 2.0 is an integer, in every body."""
+        path = f'/os-pclouds/{self.pcloud}'
+        answer = self.ask(2.0, first=3.0)
+        self.assertEqual(201, answer.status_code, answer.text)
+        self.assertEqual(['web-3', 'web-4'], self.names())
+        shrink = {'after_hours': 24.0, 'min_hosts': 1.0, 'keep_spare': 0.0}
+        self.alice.call_json('PUT', path, {'pcloud': {'shrink': shrink}})
+        self.alice.call_json('PUT', f'{path}/tenants/{base.BOB}', {
+            'tenant': {'max_servers': 2.0}})
+        default = {'pcloud': self.pcloud, 'mode': 'grow',
+                   'host_flavor': 'gpu', 'max_hosts': 3.0}
+        shown = self.alice.call_json(
+            'PUT', f'/os-pcloud-policies/project/{base.ALICE}',
+            {'policy': {'default_pcloud': default}})['policy']
+        self.assertEqual('3', str(shown['default_pcloud']['max_hosts']))
+        pcloud = self.alice.get_json(path)['pcloud']
+        self.assertEqual("[24, 1, 0]", str([*pcloud['shrink'].values()]))
+        tenants = self.alice.get_json(f'{path}/tenants')['tenants']
+        self.assertEqual('2', *(str(each['max_servers']) for each in tenants
+                                if each['id'] == base.BOB))
+        self.assertEqual([], all_checks.find(self.context, settle=0))
 
     def test_one(self):
         answer = self.ask(1, first=7)
