@@ -22,7 +22,8 @@ HOST = answers.members({
     'name': answers.TEXT,
     'host_flavor': answers.TEXT_OR_NULL,
     'availability_zone': answers.TEXT_OR_NULL,
-    'state': answers.TEXT,
+    # Without a row of its own a host has no state, and takes no servers.
+    'state': answers.TEXT_OR_NULL,
     'status': answers.TEXT,
     'instances': answers.list_or_null(answers.UUID),
     'vcpus': answers.COUNT_OR_NULL,
