@@ -35,7 +35,8 @@ INDEX_QUERY = {
 SERVER = shown.members({
     'server': shown.UUID,
     'pcloud': shown.members({'id': shown.UUID, 'name': shown.TEXT}),
-    'host': shown.TEXT,
+    # The owner of the Pcloud alone may know the host.
+    'host': shown.TEXT_OR_NULL,
     'rack': shown.COUNT_OR_NULL,
 }, {'rack_name': shown.TEXT_OR_NULL})
 
