@@ -8,16 +8,22 @@ schema and no others, so that `pcloud.api.openapi` describes it exactly.
 
 from collections.abc import Mapping
 
+
+def or_null(shown: dict) -> dict:
+    """Return a schema that allows null too: nothing is known, or is there."""
+    return {**shown, 'type': [shown['type'], 'null']}
+
+
 TEXT: dict = {'type': 'string'}
-TEXT_OR_NULL: dict = {'type': ['string', 'null']}
+TEXT_OR_NULL = or_null(TEXT)
 FLAG: dict = {'type': 'boolean'}
 COUNT: dict = {'type': 'integer', 'minimum': 0}
-COUNT_OR_NULL: dict = {'type': ['integer', 'null'], 'minimum': 0}
-NUMBER_OR_NULL: dict = {'type': ['number', 'null']}
+COUNT_OR_NULL = or_null(COUNT)
+NUMBER_OR_NULL = or_null({'type': 'number'})
 UUID: dict = {'type': 'string', 'format': 'uuid'}
-UUID_OR_NULL: dict = {'type': ['string', 'null'], 'format': 'uuid'}
+UUID_OR_NULL = or_null(UUID)
 MOMENT: dict = {'type': 'string', 'format': 'date-time'}
-MOMENT_OR_NULL: dict = {'type': ['string', 'null'], 'format': 'date-time'}
+MOMENT_OR_NULL = or_null(MOMENT)
 
 
 def members(
@@ -44,19 +50,9 @@ def list_of(shown: dict) -> dict:
     return {'type': 'array', 'items': shown}
 
 
-def list_or_null(shown: dict) -> dict:
-    """Return the schema of a list, null while nothing is known."""
-    return {'type': ['array', 'null'], 'items': shown}
-
-
 def map_of(shown: dict) -> dict:
     """Return the schema of an object whose members have names of their own."""
     return {'type': 'object', 'additionalProperties': shown}
-
-
-def map_or_null(shown: dict) -> dict:
-    """Return the schema of such an object, null while nothing is known."""
-    return {'type': ['object', 'null'], 'additionalProperties': shown}
 
 
 def any_of(*shown: dict) -> dict:

@@ -39,8 +39,8 @@ HOST_FLAVOR = answers.members({
     'disk_gb': answers.COUNT_OR_NULL,
     'available': answers.map_of(answers.COUNT),
     'settling': answers.COUNT,
-    'resources': answers.map_or_null(answers.COUNT),
-    'traits': answers.list_or_null(answers.TEXT),
+    'resources': answers.or_null(answers.map_of(answers.COUNT)),
+    'traits': answers.or_null(answers.list_of(answers.TEXT)),
 }, {'price': answers.TEXT, 'hosts': answers.list_of(HOST)})
 
 

@@ -14,8 +14,8 @@ from pcloud.rules import coded
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import recovery
 
-_OCCUPIED = {'remaining': answers.list_or_null(answers.UUID),
-             'blockers': {**blockers.ALL, 'type': ['array', 'null']}}
+_OCCUPIED = {'remaining': answers.or_null(answers.list_of(answers.UUID)),
+             'blockers': answers.or_null(blockers.ALL)}
 _MOVE = {'type': 'string', 'enum': [*draining.MOVES]}
 
 HOST = answers.members({
@@ -25,7 +25,7 @@ HOST = answers.members({
     # Without a row of its own a host has no state, and takes no servers.
     'state': answers.TEXT_OR_NULL,
     'status': answers.TEXT,
-    'instances': answers.list_or_null(answers.UUID),
+    'instances': answers.or_null(answers.list_of(answers.UUID)),
     'vcpus': answers.COUNT_OR_NULL,
     'vcpus_used': answers.COUNT_OR_NULL,
     'memory_mb': answers.COUNT_OR_NULL,
@@ -46,9 +46,9 @@ HOST = answers.members({
     'maintenance': answers.members(maintenance.MEMBERS, {
         **maintenance.REASON, 'replacement': answers.TEXT,
         **reasons.members('problem')}),
-    'resources': answers.map_or_null(answers.members({
-        'total': answers.COUNT, 'used': answers.COUNT})),
-    'traits': answers.list_or_null(answers.TEXT),
+    'resources': answers.or_null(answers.map_of(answers.members({
+        'total': answers.COUNT, 'used': answers.COUNT}))),
+    'traits': answers.or_null(answers.list_of(answers.TEXT)),
     'hypervisor_hostname': answers.TEXT_OR_NULL,
     'rack_name': answers.TEXT_OR_NULL,
 })

@@ -26,9 +26,9 @@ PCLOUD = shown.members({
     'shrink': types.shrink,
     'flavors': shown.list_of(shown.TEXT),
     'images': shown.list_of(shown.TEXT),
-    'free': {**shown.members({
+    'free': shown.or_null(shown.members({
         'hosts': shown.COUNT, 'vcpus': shown.COUNT,
-        'memory_mb': shown.COUNT}), 'type': ['object', 'null']},
+        'memory_mb': shown.COUNT})),
     'servers': shown.COUNT_OR_NULL,
 })
 

@@ -17,7 +17,7 @@ def members(member: str) -> dict[str, dict]:
     :param member: the name of the member with the words
     """
     return {member: shown.TEXT_OR_NULL, 'code': shown.TEXT_OR_NULL,
-            'params': {'type': ['object', 'null']}}
+            'params': shown.or_null({'type': 'object'})}
 
 
 ALL = shown.list_of(shown.members({

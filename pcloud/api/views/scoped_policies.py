@@ -23,11 +23,11 @@ POLICY = answers.members({
     'constraints': answers.TEXT,
     'system_keys': _KEYS,
     'share': answers.NUMBER_OR_NULL,
-    'default_pcloud': {**answers.members({}, {
+    'default_pcloud': answers.or_null({**answers.members({}, {
         **dict.fromkeys(('pcloud', 'mode', 'host_flavor',
                          'availability_zone'), answers.TEXT),
         'max_hosts': {'type': ['integer', 'string']}}),
-        'type': ['object', 'null'], 'additionalProperties': True},
+        'additionalProperties': True}),
     'default_pcloud_source': answers.TEXT_OR_NULL,
     'effective': answers.list_of(answers.members({
         'key': answers.TEXT, 'value': answers.TEXT_OR_NULL,

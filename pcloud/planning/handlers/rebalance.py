@@ -74,7 +74,7 @@ ANSWER = shown.named('rebalance', shown.members({
     'steps': shown.list_of(shown.list_of(shown.COUNT)),
     'frees': shown.list_of(shown.TEXT),
     'units_saved': shown.COUNT,
-    'fits': {'type': ['boolean', 'null']},
+    'fits': shown.or_null(shown.FLAG),
     'exact': shown.FLAG,
     'pinned': shown.list_of(shown.members({
         'server': shown.UUID, 'host': shown.TEXT, 'rule': shown.TEXT,
@@ -83,9 +83,8 @@ ANSWER = shown.named('rebalance', shown.members({
     'valid_for': shown.TEXT,
     'under_way': shown.list_of(shown.members({
         **_SERVER_MOVE, 'step': shown.COUNT})),
-    'stopped': {**shown.members({
-        'at': shown.MOMENT, **reasons.members('reason')}),
-        'type': ['object', 'null']}}))
+    'stopped': shown.or_null(shown.members({
+        'at': shown.MOMENT, **reasons.members('reason')}))}))
 
 
 def show(call: api_call.Call) -> dict:

@@ -25,11 +25,10 @@ ANSWER = shown.named('rehearsal', shown.members({
     'of': shown.COUNT,
     'exact': shown.FLAG,
     'bounds': shown.members({'least': shown.COUNT, 'most': shown.COUNT}),
-    'worst': {**shown.members({'servers': shown.COUNT}, _LOST),
-              'type': ['object', 'null']},
+    'worst': shown.or_null(shown.members({'servers': shown.COUNT}, _LOST)),
     'losses': shown.list_of(shown.members({
         'servers': shown.COUNT_OR_NULL,
-        'survives': {'type': ['boolean', 'null']},
+        'survives': shown.or_null(shown.FLAG),
         'no_room': shown.members({
             'least': shown.COUNT, 'most': shown.COUNT_OR_NULL}),
     }, {**_LOST, 'hosts': shown.list_of(shown.TEXT)})),
