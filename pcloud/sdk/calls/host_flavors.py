@@ -162,7 +162,8 @@ class HostFlavors(proxy.Proxy):
                    ) -> Iterator[_host_flavors.Attribute]:
         """Yield the attributes that were set for hosts. Admin.
 
-        :param query: "name" or "value", which are compared here
+        :param query: "name", "value" or "host", the name of a compute service
+            that has the attribute
         """
         return self._list(_host_flavors.Attribute, **query)
 

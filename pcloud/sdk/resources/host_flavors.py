@@ -106,6 +106,8 @@ class Attribute(base.Resource):
     allow_delete = True
     allow_list = True
 
+    _query_mapping = resource.QueryParameters('name', 'value', 'host')
+
     #: The name of the attribute.
     name = resource.Body('name', alternate_id=True)
     value = resource.Body('value')
