@@ -27,8 +27,8 @@ class Server:
     :ivar is_deleted: whether the row is kept although the server is gone
     :ivar is_busy: whether Nova is at work on the server, or the server may be
         on its way to a host
-    :ivar is_in_doubt: whether the guest may be on the host although the server
-        is on another host
+    :ivar is_in_doubt: whether the guest may be on the host, or may arrive,
+        although the server is on another host
     :ivar changed: when the row was last written, in seconds since the epoch
     """
 
@@ -75,7 +75,7 @@ def orphan(known: Known, host: str, oldest: float) -> str | None:
     a request for a server that has no host yet          belongs
     a migration that is not over                         belongs
     a server on the host                                 belongs
-    a server whose guest may be on the host              belongs
+    a server whose guest may be on the host, or arrive   belongs
     a busy server that was changed since `oldest`        belongs
     another server                                       `ELSEWHERE`
     a migration that is over                             `OVER`

@@ -226,21 +226,28 @@ def _migrations(uuids: Collection[str]) -> sa.CompoundSelect:
         select(row.instance_uuid, row.deleted == 0, row.status == _EVACUATED,
                row.migration_type == fields.MigrationType.EVACUATION),
         select(row.instance_uuid, row.deleted == 0, row.status == _FAILED,
-               row.migration_type == fields.MigrationType.LIVE_MIGRATION))
+               row.migration_type == fields.MigrationType.LIVE_MIGRATION),
+        select(row.instance_uuid, row.deleted == 0,
+               sa.not_(row.status.in_(computes.MIGRATION_OVER))))
 
 
 def _doubts(
     row: sa.Row, in_error: Collection[str],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the host on which the guest of a server may be too.
+    """Yield the hosts on which the guest of a server may be too, or soon.
 
     nova-compute destroys evacuated guests when nova-compute starts again. A
     live migration that fails too late to be taken back leaves the server in
-    error, and the guest on either host.
+    error, and the guest on either host. A migration that is not over may take
+    longer than any limit, or its nova-compute may have been killed: then Nova
+    calls the server idle, wherever the guest is.
     """
     if row.status == _EVACUATED:
         yield _DOUBT, row.consumer, row.source_compute
-    elif row.consumer in in_error and row.dest_compute:
+    elif row.status != _FAILED:
+        yield _DOUBT, row.consumer, row.source_compute
+        yield _DOUBT, row.consumer, row.dest_compute
+    elif row.consumer in in_error:
         yield _DOUBT, row.consumer, row.dest_compute
 
 

@@ -314,6 +314,18 @@ class FoundOrphanTest(test_emptiness.OrphanTestCase):
         self.assertEqual([other], list(self.placement.get(
             f'/allocations/{server["id"]}').body['allocations']))
 
+    def test_server_with_a_migration_that_is_not_over_is_not_named(self):
+        """A copy of a disk takes hours; a killed nova-compute ends nothing."""
+        server = self.elsewhere()
+        self.wait_for_finding()
+        migration = self.migration(
+            server, 'running', 'live-migration', source_compute='node-2',
+            source_node='node-2.hv.example.org', dest_compute=HOST)
+        self.assertEqual([], self.find())
+        migration.status = 'error'
+        migration.save()
+        self.assertEqual(1, len(self.find()))
+
     def test_what_belongs_to_a_server_by_then_is_kept(self):
         self.leave_behind(CONSUMER)
         finding = self.wait_for_finding()
