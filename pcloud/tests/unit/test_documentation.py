@@ -193,7 +193,7 @@ class SourcesTest(testtools.TestCase):
     def test_every_page_is_in_a_table_of_contents(self):
         for folder in sorted(SOURCES[0].iterdir()):
             if (folder / 'index.rst').exists():
-                entries = re.findall(r'^   (\S+)$', (
+                entries = re.findall(r'^   ([\w-]+)$', (
                     folder / 'index.rst').read_text(), re.MULTILINE)
                 self.assertEqual(
                     {path.stem for path in folder.glob('*.rst')} - {'index'},
