@@ -1,6 +1,6 @@
 # devstack plugin of Pcloud
 #
-#     enable_plugin pcloud https://opendev.org/x/pcloud main
+#     enable_plugin pcloud file:///opt/stack/pcloud-source main
 #
 # Installs Pcloud into Nova's environment and loads it in nova-scheduler and
 # nova-api, beside which the service pcloud-worker runs; where Horizon is

@@ -14,6 +14,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / '_ext'))
 project = 'Pcloud'
 copyright = 'The Pcloud developers, under the Apache License 2.0'
 
+# Where the code is published. Pages write |repository|; instructions work from a
+# clone, wherever that comes from.
+repository = 'https://opendev.org/x/pcloud'
+rst_prolog = f'.. |repository| replace:: {repository}'
+
 extensions = [
     'cliff.sphinxext',
     'examples',

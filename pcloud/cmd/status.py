@@ -13,7 +13,7 @@ try:
     from nova import monkey_patch
 except ImportError:
     sys.exit("pcloud-status runs where Nova is installed: pip install "
-             "'.[nova]' in a clone of https://opendev.org/x/pcloud")
+             "'.[nova]' in a clone of the repository")
 
 # Threads, as in Nova's newer commands; older releases take no argument.
 os.environ.setdefault('OS_NOVA_DISABLE_EVENTLET_PATCHING', '1')

@@ -73,7 +73,7 @@ def _check(needed: Iterable[str], advice: str) -> None:
     if missing:
         raise errors.NotInstalled(
             f'{", ".join(missing)} not installed{advice} in a clone of '
-            'https://opendev.org/x/pcloud')
+            'the repository')
 
 
 def all_parts(where: layout.Layout,

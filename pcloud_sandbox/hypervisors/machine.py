@@ -46,8 +46,8 @@ def check(where: layout.Layout) -> None:
         missing.append('libvirt-python')
         advice.append('apt-get install gcc libvirt-dev pkg-config '
                       "python3-dev, and pip install -c constraints.txt "
-                      "'.[sandbox,hypervisors]' in a clone of "
-                      'https://opendev.org/x/pcloud')
+                      "'.[sandbox,hypervisors]' in a clone of the "
+                      'repository')
     if missing:
         raise errors.NotInstalled(
             f'{", ".join(missing)} not installed, which --hypervisors '

@@ -5,13 +5,9 @@
 import pathlib
 
 from pcloud.tests.devstack import options as box_options
-from pcloud.tests.devstack import repositories
 
 _SAMPLE = pathlib.Path(__file__).parents[3] / 'devstack/local.conf.sample'
 _SECTION = '[[local|localrc]]\n'
-# Where users get the plugin from; the box tests this checkout.
-_PUBLISHED = 'https://opendev.org/x/pcloud'
-_CLONE = f'file:///opt/stack/{repositories.PLUGIN}'
 _BOOKEND = 'enable_plugin {} file:///opt/stack/bookend-source main\n'
 # The first and the last plugin record what the plugins between them change.
 BEFORE, AFTER = 'bookend-before', 'bookend-after'
@@ -30,14 +26,12 @@ enable_service openstack-cli-server
 def compose(sample: str, options: box_options.Options) -> str:
     """Return a local.conf.
 
-    :param sample: the sample of the repository
-    :raises ValueError: the sample takes the plugin from elsewhere
+    :param sample: the sample of the repository, which takes the plugin from
+        where the box has this checkout
     """
-    if sample.count(_PUBLISHED) != 1:
-        raise ValueError(f'the sample does not name {_PUBLISHED} once')
     lines = ''.join(f'{line}\n' for line in options.localrc)
     return (f'{_SECTION}{_BOOKEND.format(BEFORE)}\n'
-            f'{sample.replace(_PUBLISHED, _CLONE)}\n{_SECTION}{_BOX}'
+            f'{sample}\n{_SECTION}{_BOX}'
             f'{lines}{_BOOKEND.format(AFTER)}')
 
 

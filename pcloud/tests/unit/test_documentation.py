@@ -67,6 +67,13 @@ def texts(root: pathlib.Path) -> list[str]:
     return found
 
 
+def tracked() -> list[str]:
+    """Return the paths of all files of the repository."""
+    return subprocess.run(
+        ['git', 'ls-files'], cwd=ROOT, check=True, text=True,
+        stdout=subprocess.PIPE).stdout.splitlines()
+
+
 class AdminPagesTest(testtools.TestCase):
 
     PAGES = SOURCES[0] / 'admin'
@@ -161,10 +168,32 @@ class SourcesTest(testtools.TestCase):
                 self.assertIn('# SPDX-License-Identifier: Apache-2.0\n',
                               text[:200], str(path))
 
+    def test_one_address_of_the_repository(self):
+        found = re.search(r"\nrepository = '(https://([^/]+)/(\S+))'\n", (
+            SOURCES[0] / 'conf.py').read_text())
+        address, host, name = found.groups()
+        setup = configparser.ConfigParser(interpolation=None)
+        setup.read(ROOT / 'setup.cfg')
+        metadata = setup['metadata']
+        self.assertEqual(address, metadata['url'])
+        self.assertIn(f'\nSource = {address}\n', metadata['project_urls'])
+        self.assertTrue(metadata['project_urls'].endswith(f'project:{name}'))
+        self.assertIn(f'\nrepository: {address}\n', (
+            ROOT / 'ansible/galaxy.yml').read_text())
+        self.assertEqual(2, (ROOT / '.zuul.yaml').read_text().count(
+            f'pcloud: {address}\n'))
+        self.assertIn(f'\nproject={name}.git\n', (
+            ROOT / '.gitreview').read_text())
+        self.assertEqual(
+            {'.zuul.yaml', 'ansible/galaxy.yml', 'doc/source/conf.py',
+             'setup.cfg'},
+            {path for path in tracked()
+             if f'{host}/{name}' in (ROOT / path).read_text('latin-1')})
+
     def test_every_page_is_in_a_table_of_contents(self):
         for folder in sorted(SOURCES[0].iterdir()):
             if (folder / 'index.rst').exists():
-                entries = re.findall(r'^   (\S+)$', (
+                entries = re.findall(r'^   ([\w-]+)$', (
                     folder / 'index.rst').read_text(), re.MULTILINE)
                 self.assertEqual(
                     {path.stem for path in folder.glob('*.rst')} - {'index'},

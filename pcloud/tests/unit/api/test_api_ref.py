@@ -7,6 +7,7 @@ import re
 
 from oslotest import base
 
+from pcloud.api.handlers import about
 from pcloud.api import routes
 
 ROOT = pathlib.Path(__file__).parents[4]
@@ -26,6 +27,21 @@ class ApiRefTest(base.BaseTestCase):
         self.assertEqual(
             sorted((route.method, route.path) for route in routes.ROUTES),
             sorted(described))
+
+    def test_every_extension_is_there_once(self):
+        section = (REFERENCE / 'about.inc').read_text()
+        table = section.partition('\nextension ')[2].partition('Everybody')[0]
+        self.assertEqual(list(about.EXTENSIONS), re.findall(
+            '^``([a-z-]+)``', table, re.MULTILINE))
+
+    def test_calls_are_a_table_of_contents(self):
+        contents = (REFERENCE / 'index.rst').read_text().partition(
+            '.. contents:: Calls\n')[2]
+        included = re.findall(r'^\.\. include:: (\S+)$', contents,
+                              re.MULTILINE)
+        self.assertEqual(
+            sorted(path.name for path in REFERENCE.glob('*.inc')),
+            sorted(included))
 
     def test_status_of_success(self):
         for route in routes.ROUTES:

@@ -55,8 +55,8 @@ class MainTest(unittest.TestCase):
         self.assertEqual(1, status)
         self.assertEqual(
             'pcloud-sandbox: no_such_thing not installed: pip install -c '
-            "constraints.txt '.[sandbox]' in a clone of "
-            'https://opendev.org/x/pcloud\n', shown)
+            "constraints.txt '.[sandbox]' in a clone of the "
+            'repository\n', shown)
 
     def test_nothing_is_running(self):
         with tempfile.TemporaryDirectory() as folder:
