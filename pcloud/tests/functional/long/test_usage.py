@@ -7,6 +7,7 @@ import datetime
 import decimal
 import functools
 import random
+import threading
 from unittest import mock
 
 from nova import context as nova_context
@@ -17,6 +18,8 @@ from oslo_utils import timeutils
 import sqlalchemy as sa
 
 from pcloud.audit import all_checks
+from pcloud.backend.aggregates import span_rows
+from pcloud.objects import looks
 from pcloud.rules.usage import ledger
 from pcloud.tests.functional.quick import test_api
 from pcloud.tests.functional.quick import test_caps
@@ -26,6 +29,7 @@ from pcloud.tests.support import base
 from pcloud.tests.support import counting
 from pcloud.tests.support import shadow_clock
 from pcloud.tests.support import shared_cloud
+from pcloud.usage import existing_hosts
 
 
 class LedgerTestCase(test_api.ApiTestCase):
@@ -630,6 +634,64 @@ class ExistsTest(LedgerTestCase):
         self.assertEqual(
             [('a', base.ALICE), ('b', base.BOB)],
             sorted((each['name'], each['owner']) for each in self.told()))
+
+    def test_two_workers_tell_the_same_hour(self):
+        """Both have looked before either has noted it."""
+        self.told()
+        for user, name in ((self.alice, 'a'), (self.bob, 'b')):
+            self.add(user, name)
+        self.later(hours=1)
+        both, seen = threading.Barrier(2), looks.seen
+
+        def see(context):
+            found = seen(context)
+            both.wait(60)
+            return found
+
+        self.notifier.reset()
+        with mock.patch.object(looks, 'seen', see):
+            workers = [threading.Thread(
+                target=existing_hosts.tell,
+                args=(nova_context.get_admin_context(), self.now()))
+                for _ in range(2)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        told = collections.Counter(
+            tuple(each['payload']['nova_object.data'].items())
+            for each in self.notifier.versioned_notifications)
+        # The same to the letter: whoever keeps one an hour bills one.
+        self.assertEqual([2, 2], list(told.values()))
+        self.assertEqual(
+            [('a', self.now()), ('b', self.now())],
+            sorted((dict(each)['name'], dict(each)['hour'])
+                   for each in told))
+        self.assertEqual(1, self.usage(self.alice)['gpu']['host_hours'])
+        self.assertEqual([], self.told())
+
+    def test_an_hour_that_begins_while_a_worker_tells(self):
+        self.told()
+        self.add(self.alice, 'a')
+        self.later(minutes=59, seconds=59)
+        hour, tell = self.now() + 1, existing_hosts.tell
+
+        def slowly(*args):
+            tell(*args)
+            self.later(seconds=2)
+
+        with mock.patch.object(existing_hosts, 'tell', slowly):
+            self.assertEqual([], self.told())
+        self.assertEqual([hour], [each['hour'] for each in self.told()])
+
+    def test_what_a_worker_could_not_tell_is_told_later(self):
+        self.told()
+        self.add(self.alice, 'a')
+        self.later(hours=1)
+        with mock.patch.object(span_rows, 'read',
+                               side_effect=db_exc.DBConnectionError()):
+            self.assertEqual([], self.told())
+        self.assertEqual(['a'], [each['name'] for each in self.told()])
 
     def test_not_wanted(self):
         self.add(self.alice, 'a')
