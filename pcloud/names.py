@@ -258,7 +258,7 @@ def rates_prefix(flavor_id: str) -> str:
 def sums_prefix(project_id: str, flavor_id: str = '') -> str:
     """Return the beginning of the journal's keys of what hosts came to.
 
-    A month follows the host flavor.
+    A month or a day follows the host flavor.
 
     :param flavor_id: '' for all host flavors of the project
     """

@@ -27,23 +27,39 @@ class HeldFlavor(resources.Resource):
 
 
 @dataclasses.dataclass(frozen=True)
+class Day(resources.Resource):
+    """What a project has held of hosts in a day.
+
+    :ivar day: such as "2026-11-01"
+    """
+
+    MEMBER = 'day'
+    PARTS = {'host_flavors': HeldFlavor}
+
+    day: str
+    host_flavors: tuple[HeldFlavor, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Usage(resources.Resource):
     """What a project has held of hosts in a month.
 
     :ivar project: the id of the project
     :ivar month: such as "2026-11"
     :ivar complete: whether the month is over
+    :ivar days: each day up to now; None where nobody asked
     :ivar currency: of the costs; None where the operator has not set it
     """
 
     MEMBER = 'usage'
-    PARTS = {'host_flavors': HeldFlavor}
+    PARTS = {'host_flavors': HeldFlavor, 'days': Day}
 
     project: str
     month: str
     complete: bool
     host_flavors: tuple[HeldFlavor, ...]
     currency: str | None = None
+    days: tuple[Day, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

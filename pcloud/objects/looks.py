@@ -25,20 +25,24 @@ def seen(context: nova_context.RequestContext) -> int | None:
     return None if look is None else look.at
 
 
-def note(context: nova_context.RequestContext) -> None:
+def note(context: nova_context.RequestContext, begun: int) -> None:
     """Note that a worker looks, unless that was noted a moment ago.
 
     One query, and one change in `looks.NOTED` seconds, of which no scheduler
     has to know.
+
+    :param begun: when the look has begun, in seconds since the epoch
     """
-    if not looks.is_recent(
-            seen(context), timeutils.utcnow_ts(), looks.NOTED):
-        note_now(context)
+    if not looks.is_recent(seen(context), begun, looks.NOTED):
+        note_always(context, begun)
 
 
-def note_now(context: nova_context.RequestContext) -> None:
-    """Note that a worker looks, whenever that was noted before."""
-    journal.note_look(context, looks.Look(int(timeutils.utcnow_ts())).text())
+def note_always(context: nova_context.RequestContext, begun: int) -> None:
+    """Note that a worker looks, whenever that was noted before.
+
+    :param begun: as `note`
+    """
+    journal.note_look(context, looks.Look(begun).text())
 
 
 def blocker(

@@ -6,7 +6,6 @@ Rule: reference-usage-exists
 """
 
 from nova import context as nova_context
-from oslo_utils import timeutils
 
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import pcloud_rows
@@ -14,25 +13,26 @@ from pcloud.backend.aggregates import span_rows
 from pcloud import names
 from pcloud.objects import looks
 from pcloud.objects import notifications
-from pcloud.rules.usage import ledger
 
 _HOUR = 3600
 
 
-def tell(context: nova_context.RequestContext) -> None:
+def tell(context: nova_context.RequestContext, begun: int) -> None:
     """Tell of each held host, if no worker has looked in the present hour.
 
     The first look of an hour tells, before the look is noted: after a worker
     has died meanwhile, another worker tells again. A query where notifications
     are wanted, else none; five more in the first look of an hour.
+
+    :param begun: when the look has begun, in seconds since the epoch
     """
     if not notifications.wanted():
         return
-    hour, seen = int(timeutils.utcnow_ts()) // _HOUR, looks.seen(context)
+    hour, seen = begun // _HOUR, looks.seen(context)
     if seen is not None and seen // _HOUR >= hour:
         return
     named = _names(context)
-    there = span_rows.read(context, ledger.month_of(hour * _HOUR))
+    there = span_rows.read(context, ())
     for host, span in sorted(there.spans.items()):
         # A host that has just joined has no name in what was read before.
         if (span.pcloud, host) in named:
@@ -42,7 +42,7 @@ def tell(context: nova_context.RequestContext) -> None:
                 span.flavor, 0 if span.free else rates[-1][1].units,
                 None if span.free else rates[-1][1].price, span.since,
                 hour * _HOUR))
-    looks.note_now(context)
+    looks.note_always(context, begun)
 
 
 def _names(

@@ -2,6 +2,9 @@
 
 """``/os-pclouds/{id}/usage`` and ``/os-pcloud-usage``."""
 
+from collections.abc import Iterator
+from collections.abc import Mapping
+
 from oslo_config import cfg
 
 from pcloud.api import call as api_call
@@ -25,7 +28,9 @@ _MONTH = {'type': 'string', 'pattern': r'^[0-9-]{1,7}\Z',
 
 SHOW_QUERY = {
     'type': 'object',
-    'properties': {'month': _MONTH},
+    'properties': {'month': _MONTH, 'by': {
+        'type': 'string', 'enum': ['day'],
+        'description': 'what the month is parted in too'}},
     'additionalProperties': False,
 }
 
@@ -37,12 +42,17 @@ INDEX_QUERY = {
 }
 
 _HOURS = {'type': 'number', 'minimum': 0}
-USAGE = answers.members({
-    'project': answers.TEXT, 'month': answers.TEXT, 'complete': answers.FLAG,
-    'host_flavors': answers.list_of(answers.members({
-        'id': answers.TEXT, 'hosts': answers.COUNT, 'host_hours': _HOURS,
-        'unit_hours': _HOURS}, {'cost': answers.TEXT})),
-}, {'currency': answers.TEXT})
+_HELD = answers.list_of(answers.members({
+    'id': answers.TEXT, 'hosts': answers.COUNT, 'host_hours': _HOURS,
+    'unit_hours': _HOURS}, {'cost': answers.TEXT}))
+_OF_MONTH = {'project': answers.TEXT, 'month': answers.TEXT,
+             'complete': answers.FLAG, 'host_flavors': _HELD}
+_CURRENCY = {'currency': answers.TEXT}
+SHOW_ANSWER = answers.named('usage', answers.members(_OF_MONTH, _CURRENCY | {
+    'days': answers.list_of(answers.members({
+        'day': answers.TEXT, 'host_flavors': _HELD}))}))
+INDEX_ANSWER = answers.named('usages', answers.list_of(answers.members(
+    _OF_MONTH, _CURRENCY)))
 PCLOUD_ANSWER = answers.named('usage', answers.members({
     'tenants': answers.list_of(answers.members({
         'project': answers.TEXT, 'name': answers.TEXT_OR_NULL,
@@ -77,19 +87,20 @@ def show_pcloud(call: api_call.Call) -> dict:
 
 
 def show(call: api_call.Call) -> dict:
-    """Show what a project has held of hosts in a month.
+    """Show what a project has held of hosts in a month, and in its days.
 
     :raises: `exception.PolicyForbids` when the caller may not see what the
-        project uses, `exception.InvalidValue` for a month that is not kept,
-        and as `projects.check` where nothing was held
+        project uses, `exception.InvalidValue` for a month of which that is not
+        kept, and as `projects.check` where nothing was held
 
     Rule: reference-usage-calls
     """
     project_id = call.parameters['project']
     if not call.can(call.rule, project_id):
         raise exception.PolicyForbids(rule=call.rule)
-    usage = held_hosts.of_project(
-        call.context, project_id, call.query.get('month'))
+    find = (held_hosts.of_project_by_day if 'by' in call.query
+            else held_hosts.of_project)
+    usage = find(call.context, project_id, call.query.get('month'))
     if not usage.host_flavors:
         projects.check(call.context, project_id)
     return {'usage': _view(usage)}
@@ -117,15 +128,41 @@ def _view(usage: held_hosts.Usage) -> dict:
         'complete': usage.is_complete,
         'host_flavors': [_view_of_flavor(flavor, its) for flavor, its
                          in usage.host_flavors.items()]}
+    if usage.days is not None:
+        shown['days'] = list(_view_of_days(usage.days))
     if CONF.pcloud.currency:
         shown['currency'] = CONF.pcloud.currency
     return shown
 
 
-def _view_of_flavor(flavor_id: str, its: ledger.Sum) -> dict:
+def _view_of_days(
+    days: Mapping[str, Mapping[str, ledger.Sum]],
+) -> Iterator[dict]:
+    """Yield what a project has held in each day.
+
+    A day is the difference of what the month comes to with it and without it,
+    so that rounded numbers come to that of the month too.
+    """
+    before: dict[str, ledger.Sum] = {}
+    for day, host_flavors in days.items():
+        yield {'day': day, 'host_flavors': [
+            _view_of_flavor(flavor, its, before.get(flavor, ledger.Sum()))
+            for flavor, its in host_flavors.items()]}
+        before |= {flavor: before.get(flavor, ledger.Sum()).plus(its)
+                   for flavor, its in host_flavors.items()}
+
+
+def _view_of_flavor(
+    flavor_id: str, its: ledger.Sum, before: ledger.Sum = ledger.Sum(),
+) -> dict:
+    """Return what was held of a host flavor.
+
+    :param before: what the days before have come to
+    """
+    after = before.plus(its)
     shown: dict = {'id': flavor_id, 'hosts': its.spans,
-                   'host_hours': float(its.host_hours),
-                   'unit_hours': float(its.unit_hours)}
-    if its.price is not None:
-        shown['cost'] = f'{its.price:f}'
+                   'host_hours': float(after.host_hours - before.host_hours),
+                   'unit_hours': float(after.unit_hours - before.unit_hours)}
+    if its.cost is not None:
+        shown['cost'] = f'{(after.price or 0) - (before.price or 0):f}'
     return shown

@@ -24,12 +24,14 @@ class Usage:
     :ivar is_complete: whether the month is over
     :ivar host_flavors: ``host flavor id -> sum``, in order of the ids; a host
         flavor of which nothing was held has no entry
+    :ivar days: likewise of each day, in order; None where nobody asked
     """
 
     project: str
     month: str
     is_complete: bool
     host_flavors: Mapping[str, ledger.Sum]
+    days: Mapping[str, Mapping[str, ledger.Sum]] | None = None
 
 
 def of_project(
@@ -43,9 +45,33 @@ def of_project(
     :param month: None for the present month
     :raises: `exception.InvalidValue` for a month of which nothing is kept
     """
-    wanted = _wanted(month)
-    there = span_rows.read(context, wanted, project_id)
-    return _usage(there, project_id, wanted)
+    now = spans.now()
+    wanted = _wanted(month, now)
+    there = span_rows.read(context, [wanted], project_id)
+    return _usage(there, project_id, wanted, now)
+
+
+def of_project_by_day(
+    context: nova_context.RequestContext, project_id: str,
+    month: str | None,
+) -> Usage:
+    """Return what a project has held, by now, with the days.
+
+    The queries of `span_rows.read`.
+
+    :param month: as `of_project`
+    :raises: `exception.InvalidValue` for a month of which no days are kept
+    """
+    now = spans.now()
+    wanted = _wanted(month, now)
+    ledger.check_days(wanted, now)
+    there = span_rows.read(
+        context, [wanted, *ledger.days_of(wanted)], project_id)
+    closed = there.sums.get(project_id, {})
+    return dataclasses.replace(
+        _usage(there, project_id, wanted, now), days=ledger.daily(
+            {period: its for period, its in closed.items()
+             if period != wanted}, there.spans_of(project_id), wanted, now))
 
 
 def of_all(
@@ -60,25 +86,26 @@ def of_all(
     :param after: only projects with a greater id
     :raises: as `of_project`
     """
-    wanted = _wanted(month)
-    there = span_rows.read(context, wanted)
-    usages = [_usage(there, project, wanted) for project in sorted(
+    now = spans.now()
+    wanted = _wanted(month, now)
+    there = span_rows.read(context, [wanted])
+    usages = [_usage(there, project, wanted, now) for project in sorted(
         there.sums.keys() | {span.project for span in there.spans.values()})
         if project > after]
     return [usage for usage in usages if usage.host_flavors]
 
 
-def _wanted(month: str | None) -> str:
-    now = spans.now()
+def _wanted(month: str | None, now: int) -> str:
     if month is None:
         return ledger.month_of(now)
     ledger.check_month(month, now)
     return month
 
 
-def _usage(there: span_rows.Rows, project_id: str, month: str) -> Usage:
-    now = spans.now()
+def _usage(
+    there: span_rows.Rows, project_id: str, month: str, now: int,
+) -> Usage:
     return Usage(
         project_id, month, ledger.bounds(month)[1] <= now, ledger.totals(
-            there.sums.get(project_id, {}), there.spans_of(project_id),
-            month, now))
+            there.sums.get(project_id, {}).get(month, {}),
+            there.spans_of(project_id), month, now))

@@ -4,7 +4,6 @@
 
 from pcloud.api.policies import others
 from pcloud.api import route
-from pcloud.api.schemas import shown
 from pcloud.usage import handlers
 
 ROUTES = [
@@ -13,8 +12,8 @@ ROUTES = [
                 answer=handlers.PCLOUD_ANSWER),
     route.Route('GET', '/os-pcloud-usage', handlers.index,
                 others.USAGE_INDEX, 200, query=handlers.INDEX_QUERY,
-                answer=shown.named('usages', shown.list_of(handlers.USAGE))),
+                answer=handlers.INDEX_ANSWER),
     route.Route('GET', '/os-pcloud-usage/{project}', handlers.show,
                 others.USAGE_SHOW, 200, query=handlers.SHOW_QUERY,
-                answer=shown.named('usage', handlers.USAGE)),
+                answer=handlers.SHOW_ANSWER),
 ]

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from nova import context as nova_context
 from oslo_log import log as logging
+from oslo_utils import timeutils
 
 from pcloud.backend import outages
 from pcloud import exception
@@ -65,7 +66,7 @@ def hosts(context: nova_context.RequestContext, submit: Submit) -> bool:
         _step_pclouds(context, submit)
 
     return all([_done(context, step) for step in (
-        _tell, _look, _settle, _maintain, _drain, _confirm, _match, _leave)])
+        _look, _settle, _maintain, _drain, _confirm, _match, _leave)])
 
 
 def services(
@@ -148,11 +149,12 @@ def _leave(context: nova_context.RequestContext) -> None:
     leaving.step(context)
 
 
-def _tell(context: nova_context.RequestContext) -> None:
-    """Tell billing of the hosts that are held, before the look is noted."""
-    existing_hosts.tell(context)
-
-
 def _look(context: nova_context.RequestContext) -> None:
-    """Note that a worker looks."""
-    looks.note(context)
+    """Tell billing of the hosts that are held, and note that a worker looks.
+
+    Noted is when the look has begun: an hour that begins meanwhile has still
+    to be told. Nothing is noted where telling has failed.
+    """
+    begun = int(timeutils.utcnow_ts())
+    existing_hosts.tell(context, begun)
+    looks.note(context, begun)

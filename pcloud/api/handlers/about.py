@@ -37,6 +37,7 @@ EXTENSIONS = (
     'tenant-caps',
     'tenant-names',
     'usage',
+    'usage-days',
     'waiting',
     'worker-seen',
 )

@@ -6,6 +6,7 @@ Rule: reference-usage-ledger
 """
 
 import collections
+from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 import datetime
@@ -30,12 +31,13 @@ class Rows:
     """What is kept of hosts that are or were held.
 
     :ivar spans: ``service host -> span`` of the hosts that are held
-    :ivar sums: ``project id -> host flavor id -> sum`` of what was held before
+    :ivar sums: ``project id -> month or day -> host flavor id -> sum`` of what
+        was held before
     :ivar rates: ``host flavor id -> rates``
     """
 
     spans: Mapping[str, ledger.Span]
-    sums: Mapping[str, Mapping[str, ledger.Sum]]
+    sums: Mapping[str, Mapping[str, Mapping[str, ledger.Sum]]]
     rates: Mapping[str, ledger.Rates]
 
     def spans_of(self, project_id: str) -> list[
@@ -46,7 +48,7 @@ class Rows:
 
 
 def read(
-    context: nova_context.RequestContext, month: str,
+    context: nova_context.RequestContext, periods: Collection[str],
     project_id: str | None = None,
 ) -> Rows:
     """Return what is kept of hosts that are or were held.
@@ -55,7 +57,7 @@ def read(
     in the sums. One more query where a host flavor has no rates, as one has
     that was made by other means.
 
-    :param month: the month of the sums
+    :param periods: the months and days of the sums
     :param project_id: of which project; None for all projects
     """
     sums = kept_rows.has_prefix(_ROW, names.SUM_PREFIX if project_id is None
@@ -67,7 +69,8 @@ def read(
     with api_db.context_manager.reader.using(context) as session:
         there = dict(session.execute(sa.select(_ROW.key, _ROW.value).where(
             sa.or_(held, kept_rows.has_prefix(_ROW, names.RATE_PREFIX),
-                   sa.and_(sums, _ROW.key.endswith(f':{month}')))))
+                   sa.and_(sums, sa.or_(sa.false(), *(
+                       _ROW.key.endswith(f':{each}') for each in periods))))))
             .tuples().all())
     found = _spans(there, project_id)
     return Rows(found, _sums(there, project_id), _rates(
@@ -110,14 +113,15 @@ def _spans(
 
 def _sums(
     there: Mapping[str, str], project_id: str | None,
-) -> dict[str, dict[str, ledger.Sum]]:
-    found: dict[str, dict[str, ledger.Sum]] = collections.defaultdict(dict)
+) -> dict[str, dict[str, dict[str, ledger.Sum]]]:
+    found: dict[str, dict[str, dict[str, ledger.Sum]]] = {}
     for key, text in names.stripped(there, names.SUM_PREFIX).items():
-        project, flavor, _ = key.rsplit(':', 2)
+        project, flavor, period = key.rsplit(':', 2)
         sum_ = ledger.Sum.known(text)
         if sum_ is not None and project_id in (None, project):
-            found[project][flavor] = sum_
-    return dict(found)
+            found.setdefault(project, {}).setdefault(
+                period, {})[flavor] = sum_
+    return found
 
 
 def _rates(

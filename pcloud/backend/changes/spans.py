@@ -70,14 +70,14 @@ def add_to_sums(
         return
     prefix = names.sums_prefix(span.project, span.flavor)
     there = written.of_journal([prefix, names.rates_prefix(span.flavor)])
-    oldest = ledger.oldest(now())
-    sums = {prefix + month: (
-        ledger.Sum.known(there.get(prefix + month)) or ledger.Sum()).plus(new)
-        for month, new in ledger.used(
-            span, now(), rates(there.items(), units)).items()
-        if month >= oldest}
+    end = now()
+    sums = {prefix + period: (
+        ledger.Sum.known(there.get(prefix + period)) or ledger.Sum()).plus(new)
+        for period, new in ledger.to_keep(
+            span, end, rates(there.items(), units)).items()}
     left = [key for key in there if key in sums or (
-        key.startswith(prefix) and key.removeprefix(prefix) < oldest)]
+        key.startswith(prefix) and not ledger.is_kept(
+            key.removeprefix(prefix), end))]
     # To delete nothing would lock a gap, and hold up other changes.
     if left:
         written.unmark(left)

@@ -25,6 +25,20 @@ class Usages(base.Calls):
             usage_resources.Usage, 'GET',
             transport.path(transport.USAGES, project), params=_query(month))
 
+    def get_usage_by_day(
+        self, project_id: str | None = None, month: str | None = None,
+    ) -> usage_resources.Usage:
+        """Get the same, and what was held in each day.
+
+        :param project_id: as of :meth:`get_usage`
+        :param month: the present month, or the one before
+        """
+        project = project_id or self._transport.own_project_id()
+        return self._resource(
+            usage_resources.Usage, 'GET',
+            transport.path(transport.USAGES, project),
+            params={**_query(month), 'by': 'day'})
+
     def list_usages(
         self, month: str | None = None,
     ) -> list[usage_resources.Usage]:

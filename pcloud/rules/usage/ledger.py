@@ -4,14 +4,16 @@
 
 A host is held from the change by which it joins a Pcloud of the project to the
 change by which it leaves: a span. A span that is over is added to the sums of
-its project, host flavor and months, by the units and the price that the host
-flavor had in each second. Months begin at midnight in UTC.
+its project, host flavor and months, and of the days of the latest months, by
+the units and the price that the host flavor had in each second. Months and
+days begin at midnight in UTC.
 
 Rule: reference-usage-ledger
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -26,10 +28,14 @@ from pcloud.rules import record
 
 # How many months are kept beside the present one.
 KEPT_MONTHS = 13
+# Of how many months beside the present one the days are kept.
+KEPT_DAYS_OF = 1
 # Up to 999,999,999.999999 an hour.
 PRICE = r'[0-9]{1,9}(?:\.[0-9]{1,6})?'
 _MILLIONTHS = 10 ** 6
 _HOUR = 3600
+# The epoch counts no leap seconds: each of its days begins with a multiple.
+_DAY = 24 * _HOUR
 _MONTH = re.compile(r'([0-9]{4})-(0[1-9]|1[0-2])')
 _STAMP = '%Y%m%dT%H%M%SZ'
 # Hours and costs are shown to a millionth, which tells each second.
@@ -78,6 +84,8 @@ class Rate(record.Record):
 
 # Rates with the moments from which they count, the earliest first.
 Rates = Iterable[tuple[int, Rate]]
+# Yields each month or day between two moments, with its seconds.
+Split = Callable[[int, int], Iterator[tuple[str, int]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,6 +172,15 @@ def month_of(moment: int) -> str:
     return _at(moment).strftime('%Y-%m')
 
 
+def day_of(moment: int) -> str:
+    """Return the day of a moment.
+
+    :param moment: seconds since the epoch
+    :returns: such as "2026-11-01"
+    """
+    return _at(moment).date().isoformat()
+
+
 def bounds(month: str) -> tuple[int, int]:
     """Return the first second of a month, and that of the following month.
 
@@ -178,14 +195,38 @@ def bounds(month: str) -> tuple[int, int]:
         year + number // 12, number % 12 + 1)
 
 
+def days_of(month: str) -> list[str]:
+    """Return the days of a month, such as "2026-11-01".
+
+    :raises: as `bounds`
+    """
+    return [day for day, _ in by_day(*bounds(month))]
+
+
 def oldest(now: int) -> str:
     """Return the oldest month that is kept.
 
     :param now: seconds since the epoch
     """
-    there = _at(now)
-    months = there.year * 12 + there.month - 1 - KEPT_MONTHS
-    return f'{months // 12:04}-{months % 12 + 1:02}'
+    return _months_before(now, KEPT_MONTHS)
+
+
+def oldest_of_days(now: int) -> str:
+    """Return the oldest month of which the days are kept.
+
+    :param now: seconds since the epoch
+    """
+    return _months_before(now, KEPT_DAYS_OF)
+
+
+def is_kept(period: str, now: int) -> bool:
+    """Whether the sums of a month, or of a day, are kept.
+
+    :param period: such as "2026-11" or "2026-11-01"
+    :param now: seconds since the epoch
+    """
+    return period >= (oldest(now) if _MONTH.fullmatch(period)
+                      else oldest_of_days(now))
 
 
 def check_month(month: str, now: int) -> None:
@@ -199,6 +240,24 @@ def check_month(month: str, now: int) -> None:
             'Month', month, f'one from {oldest(now)} to {month_of(now)}')
 
 
+def check_days(month: str, now: int) -> None:
+    """Refuse a month of which nothing is known by the day.
+
+    :raises: `exception.InvalidValue`
+    """
+    check_month(month, now)
+    if month < oldest_of_days(now):
+        raise exception.InvalidValue(
+            'Month', month, f'{oldest_of_days(now)} or {month_of(now)}, as '
+            'days are kept of no other')
+
+
+def _months_before(now: int, number: int) -> str:
+    there = _at(now)
+    months = there.year * 12 + there.month - 1 - number
+    return f'{months // 12:04}-{months % 12 + 1:02}'
+
+
 def _at(moment: int) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(moment, datetime.UTC)
 
@@ -208,7 +267,26 @@ def _begin(year: int, month: int) -> int:
         year, month, 1, tzinfo=datetime.UTC).timestamp())
 
 
-def used(span: Span, end: int, rates: Rates) -> dict[str, Sum]:
+def by_month(begin: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield each month between two moments with its seconds."""
+    while begin < end:
+        month = month_of(begin)
+        _, following = bounds(month)
+        yield month, min(end, following) - begin
+        begin = following
+
+
+def by_day(begin: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield each day between two moments with its seconds."""
+    while begin < end:
+        following = begin - begin % _DAY + _DAY
+        yield day_of(begin), min(end, following) - begin
+        begin = following
+
+
+def used(
+    span: Span, end: int, rates: Rates, split: Split = by_month,
+) -> dict[str, Sum]:
     """Return what a span has come to by a moment.
 
     =================  =====================================================
@@ -217,21 +295,22 @@ def used(span: Span, end: int, rates: Rates) -> dict[str, Sum]:
     free               nothing
     since `end` or     nothing: a clock that goes backwards takes nothing
     later              away
-    earlier            in each month one span, and each second by the rate
-                       that counts in it; the first rate counts before too
+    earlier            in each month (or day) one span, and each second by
+                       the rate that counts in it; the first rate counts
+                       before too
     =================  =====================================================
 
     :param end: seconds since the epoch
     :param rates: of the host flavor of the span; none count no units
-    :returns: ``month -> sum``
+    :returns: ``month or day -> sum``
     """
     found: dict[str, Sum] = {}
     if span.free:
         return found
     for begin, until, rate in _pieces(span.since, end, list(rates)):
-        for month, seconds in _by_month(begin, until):
+        for period, seconds in split(begin, until):
             price = rate.millionths
-            found[month] = found.get(month, Sum(1)).plus(Sum(
+            found[period] = found.get(period, Sum(1)).plus(Sum(
                 0, seconds, seconds * rate.units,
                 None if price is None else seconds * price))
     return found
@@ -249,13 +328,16 @@ def _pieces(
             yield max(first, begin), min(last, end), rate
 
 
-def _by_month(begin: int, end: int) -> Iterator[tuple[str, int]]:
-    """Yield each month of a time with its seconds."""
-    while begin < end:
-        month = month_of(begin)
-        _, following = bounds(month)
-        yield month, min(end, following) - begin
-        begin = following
+def to_keep(span: Span, end: int, rates: Rates) -> dict[str, Sum]:
+    """Return what a span adds to the sums that are kept when it ends.
+
+    :param end: as `used`; likewise rates
+    :returns: ``month or day -> sum``
+    """
+    months = used(span, end, rates)
+    days = _within(span, bounds(oldest_of_days(end))[0], end, rates)
+    return {period: its for period, its in (months | days).items()
+            if is_kept(period, end)}
 
 
 def totals(
@@ -277,3 +359,36 @@ def totals(
         if its is not None:
             found[span.flavor] = found.get(span.flavor, Sum()).plus(its)
     return dict(sorted(found.items()))
+
+
+def daily(
+    closed: Mapping[str, Mapping[str, Sum]],
+    spans: Iterable[tuple[Span, Rates]], month: str, now: int,
+) -> dict[str, dict[str, Sum]]:
+    """Return what they have come to in each day of a month.
+
+    Seconds and costs of all days together are those of `totals`.
+
+    :param closed: ``day -> host flavor -> sum``, as `totals`
+    :param spans: as `totals`
+    :param now: as `totals`
+    :returns: ``day -> host flavor -> sum``, in order, of each day up to now;
+        also of later days that a clock which went backwards has left
+    """
+    begin, following = bounds(month)
+    end = min(now, following)
+    found = {day: dict(closed.get(day, {})) for day in days_of(month)
+             if day in closed or day <= day_of(now)}
+    for span, rates in spans:
+        for day, its in _within(span, begin, end, rates).items():
+            found[day][span.flavor] = found[day].get(
+                span.flavor, Sum()).plus(its)
+    return {day: dict(sorted(its.items())) for day, its in found.items()}
+
+
+def _within(
+    span: Span, begin: int, end: int, rates: Rates,
+) -> dict[str, Sum]:
+    """Return what a span has come to in each day from a moment on."""
+    return used(dataclasses.replace(span, since=max(span.since, begin)),
+                end, rates, by_day)

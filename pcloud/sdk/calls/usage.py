@@ -27,6 +27,18 @@ class Usages(proxy.Proxy):
         return self._get_resource(_usage.Usage, project_id).fetch(
             self, **({} if month is None else {'month': month}))
 
+    def get_usage_by_day(self, project: typing.Any = None,
+                         month: str | None = None) -> _usage.Usage:
+        """Get the same, and what was held in each day.
+
+        :param project: as of :meth:`get_usage`
+        :param month: the present month, or the one before
+        """
+        project_id = (self.get_project_id() if project is None
+                      else base.id_of(project))
+        return self._get_resource(_usage.Usage, project_id).fetch(
+            self, by='day', **({} if month is None else {'month': month}))
+
     def usages(self, month: str | None = None) -> Iterator[_usage.Usage]:
         """Yield what all projects have held of hosts in a month. Admin.
 

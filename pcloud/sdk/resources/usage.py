@@ -27,6 +27,8 @@ class Usage(base.Paged):
     complete = resource.Body('complete', type=bool)
     #: Each with "id", "hosts", "host_hours", "unit_hours" and perhaps "cost".
     host_flavors = resource.Body('host_flavors', type=list)
+    #: Each with "day" and "host_flavors", or None.
+    days = resource.Body('days', type=list)
     #: The currency of the costs, or None.
     currency = resource.Body('currency')
 

@@ -72,7 +72,7 @@ class Line:
 class Books:
     """The books of a cloud.
 
-    :ivar lines: (project, host flavor, month) -> what was held
+    :ivar lines: (project, host flavor, month or day) -> what was held
     """
 
     def __init__(self) -> None:
@@ -86,9 +86,9 @@ class Books:
         :param costs: host flavor -> what a host costs
         :param begin: seconds since the epoch
         """
-        for month, seconds in parts(begin, end):
+        for period, seconds in (*parts(begin, end), *days(begin, end)):
             for each in held:
-                line = self.lines[each.project, each.flavor, month]
+                line = self.lines[each.project, each.flavor, period]
                 cost = costs[each.flavor]
                 line.memberships.add(each.membership)
                 line.seconds += seconds
@@ -96,15 +96,46 @@ class Books:
                 if cost.price is not None:
                     line.cost = (line.cost or 0) + cost.price * seconds
 
-    def shown(self, project: str, month: str) -> dict[str, dict]:
-        """Return the month of a project: host flavor -> what is shown."""
+    def shown(self, project: str, period: str) -> dict[str, dict]:
+        """Return the month or day of a project: flavor -> what is shown."""
         return {flavor: line.shown()
                 for (its, flavor, when), line in sorted(self.lines.items())
-                if (its, when) == (project, month)}
+                if (its, when) == (project, period)}
+
+    def compare_days(self, test, usage: dict) -> None:
+        """Compare the days of a month with the books, and with the month.
+
+        A day is shown so that the days come to the month, and may be a
+        millionth away for that.
+        """
+        compare_days(test, usage)
+        for day in usage['days']:
+            expected = self.shown(usage['project'], day['day'])
+            found = shown(day)
+            test.assertEqual(expected.keys(), found.keys(), day)
+            for flavor, its in found.items():
+                test.assertEqual(expected[flavor].keys(), its.keys(), day)
+                for name, value in its.items():
+                    test.assertLessEqual(
+                        abs(value - expected[flavor][name]),
+                        0 if name == 'hosts' else _MILLIONTH, (day, name))
+
+
+def compare_days(test, usage: dict) -> None:
+    """Compare what the days of a month come to with the month."""
+    found: dict = collections.defaultdict(decimal.Decimal)
+    for day in usage['days']:
+        for flavor, its in shown(day).items():
+            for name, value in its.items():
+                found[flavor, name] += value
+    test.assertEqual(
+        {(flavor, name): value for flavor, its in shown(usage).items()
+         for name, value in its.items() if name != 'hosts'},
+        {key: value for key, value in found.items() if key[1] != 'hosts'})
 
 
 def shown(usage: dict) -> dict[str, dict]:
-    """Return what the API shows of a project, in the form of the books."""
+    """Return what the API shows of a project or day, as in the books."""
     return {each['id']: {
         'hosts': each['hosts'],
         **{name: decimal.Decimal(str(each[name])).quantize(_MILLIONTH)
@@ -119,6 +150,16 @@ def parts(begin: int, end: int) -> Iterator[tuple[str, int]]:
         _, days = calendar.monthrange(day.year, day.month)
         border = calendar.timegm((day.year, day.month, days, 24, 0, 0))
         yield f'{day.year}-{day.month:02}', min(end, border) - begin
+        begin = border
+
+
+def days(begin: int, end: int) -> Iterator[tuple[str, int]]:
+    """Yield the days between two moments, each with its seconds."""
+    while begin < end:
+        day = datetime.datetime.fromtimestamp(begin, datetime.UTC)
+        border = calendar.timegm(
+            (day.year, day.month, day.day, 24, 0, 0))
+        yield day.strftime('%Y-%m-%d'), min(end, border) - begin
         begin = border
 
 

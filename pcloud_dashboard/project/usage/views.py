@@ -31,7 +31,7 @@ def today() -> datetime.date:
 
 
 class UsageView(views.HorizonTemplateView):
-    """Hours and costs of a month, and bars of the months before.
+    """Hours and costs of a month, and bars of its days and of months before.
 
     A call of the API for each month that is compared, at most six.
     """
@@ -44,23 +44,29 @@ class UsageView(views.HorizonTemplateView):
         kept = months.kept(today())
         month = chosen(self.request, kept)
         start = kept.index(month)
-        found = self._usages(kept[start:start + _COMPARED])
+        found = self._usages(
+            kept[start:start + _COMPARED], months.kept_by_day(kept))
         return super().get_context_data(
             month=month, title=months.title(month),
             months=[(each, months.title(each)) for each in kept],
             rows=[_row(each, found[0].currency)
                   for each in found[0].host_flavors] if found else [],
             cost=months.cost(found[0]) if found else None,
-            bars=months.bars(found), **kwargs)
+            bars=months.bars(found), days=months.daily(found), **kwargs)
 
-    def _usages(self, asked: list[str]) -> list[usage_resources.Usage]:
+    def _usages(
+        self, asked: list[str], by_day: list[str],
+    ) -> list[usage_resources.Usage]:
         """Return the usage of each month; none, with a message, on failures.
 
-        All months are there, or none.
+        All months are there, or none; the first one with its days.
+
+        :param by_day: the months that have days
         """
         project = self.request.user.project_id
         return api.ask_all(self.request, lambda client: [
-            client.get_usage(project, month) for month in asked])
+            (client.get_usage_by_day if month == asked[0] and month in by_day
+             else client.get_usage)(project, month) for month in asked])
 
 
 def _row(held: usage_resources.HeldFlavor, currency: str | None) -> dict:

@@ -29,6 +29,13 @@ def _held(values: Sequence[usage_resources.HeldFlavor]) -> str:
         for each in values])
 
 
+def _by_day(values: Sequence[usage_resources.Day]) -> str:
+    """Format what was held in each day, one a line and host flavor."""
+    return display.lines([
+        f'{day.day}  {line}' for day in values
+        for line in _held(day.host_flavors).splitlines()])
+
+
 _USAGE = (
     display.Field('project', 'Project'),
     display.Field('month', 'Month'),
@@ -36,6 +43,7 @@ _USAGE = (
     display.Field('host_flavors', 'Host Flavors', _held),
     display.Field('currency', 'Currency'),
 )
+_BY_DAY = (*_USAGE, display.Field('days', 'Days', _by_day))
 _USAGE_LIST = (
     display.Field('project', 'Project'),
     display.Field('id', 'Host Flavor'),
@@ -82,16 +90,22 @@ class ShowPcloudUsage(common.ShowOne):
             help='Project (name or id; default: the one you are logged in '
                  'to; admin for others)')
         parser.add_argument('--month', metavar='<month>', help=_MONTH_HELP)
+        parser.add_argument(
+            '--by-day', action='store_true',
+            help='Show each day too, for the present month and the one before')
 
     def take_action(self, parsed_args: argparse.Namespace) -> common.Shown:
         """Show the usage."""
         keystone = self.app.client_manager
         project_id = parsed_args.project and projects.find_id(
             keystone, parsed_args)
-        usage = self.client.get_usage(project_id, parsed_args.month)
+        get, fields = ((self.client.get_usage_by_day, _BY_DAY)
+                       if parsed_args.by_day else
+                       (self.client.get_usage, _USAGE))
+        usage = get(project_id, parsed_args.month)
         names = {} if common.is_for_programs(parsed_args) else projects.names(
             keystone, [usage.project])
-        return common.record(usage, display.named(_USAGE, names, 'project'))
+        return common.record(usage, display.named(fields, names, 'project'))
 
 
 class ListPcloudUsage(common.Lister):

@@ -2,6 +2,7 @@
 
 """The pages of what projects have held."""
 
+import dataclasses
 import datetime
 from unittest import mock
 
@@ -37,6 +38,29 @@ class MonthsTest(base.PageTest):
         self.assertEqual(['40 h', '20 h'], [each.text for each in found])
         self.assertEqual('2.01 EUR', found[0].cost)
 
+    def test_days_are_measured_against_the_fullest_day(self):
+        def held(**hours):
+            return self.usage('2026-11', **hours).host_flavors
+
+        found = months.daily([
+            dataclasses.replace(self.usage('2026-11', gpu=30, std=10), days=(
+                usage_resources.Day('2026-11-01', held(std=10)),
+                usage_resources.Day('2026-11-02', ()),
+                usage_resources.Day('2026-11-03', held(std=10, gpu=30)))),
+            self.usage('2026-10', a=1)])
+
+        self.assertEqual(
+            [(1, [('std', 25.0, 2)]), (2, []),
+             (3, [('gpu', 75.0, 1), ('std', 25.0, 2)])],
+            [(day.number, [(part.host_flavor, part.percent, part.tint)
+                           for part in day.parts]) for day in found])
+        self.assertEqual(
+            ['November 1, std: 10 h', 'November 2, 0 h',
+             'November 3, gpu: 30 h, std: 10 h'],
+            [day.text for day in found])
+        self.assertEqual([], months.daily([]))
+        self.assertEqual([], months.daily([self.usage('2026-10', a=1)]))
+
     def test_nothing_was_held(self):
         month, = months.bars([self.usage('2026-11')])
 
@@ -61,8 +85,19 @@ class UsageTest(base.PageTest):
         self.assertContains(page, '67.50 EUR')
         self.assertContains(page, 'gpu: 45 h')
         self.assertEqual(
-            [f'month=2026-{month:02}' for month in range(11, 5, -1)],
+            ['month=2026-11&by=day',
+             *(f'month=2026-{month:02}' for month in range(10, 5, -1))],
             [each.query for each in self.asked.request_history])
+        self.assertNotContains(page, 'pcloud-days-title')
+
+    def test_days(self):
+        self.answer('GET', f'/os-pcloud-usage/{self.owner}',
+                    json=base.sample('usage/show-by-day-resp'))
+        page = self.page('usage', month='2026-10')
+
+        self.assertContains(page, '<ol class="pcloud-days">', 1)
+        self.assertContains(page, 'title="November 2, gpu: 12 h"')
+        self.assertContains(page, 'style="height: 80.0%"')
 
     def test_an_earlier_month(self):
         self.page('usage', month='2025-12')

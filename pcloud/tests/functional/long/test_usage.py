@@ -7,6 +7,7 @@ import datetime
 import decimal
 import functools
 import random
+import threading
 from unittest import mock
 
 from nova import context as nova_context
@@ -17,6 +18,8 @@ from oslo_utils import timeutils
 import sqlalchemy as sa
 
 from pcloud.audit import all_checks
+from pcloud.backend.aggregates import span_rows
+from pcloud.objects import looks
 from pcloud.rules.usage import ledger
 from pcloud.tests.functional.quick import test_api
 from pcloud.tests.functional.quick import test_caps
@@ -24,7 +27,9 @@ from pcloud.tests.functional.quick import test_cells
 from pcloud.tests.functional.quick import test_maintenance_policy
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
+from pcloud.tests.support import shadow_clock
 from pcloud.tests.support import shared_cloud
+from pcloud.usage import existing_hosts
 
 
 class LedgerTestCase(test_api.ApiTestCase):
@@ -125,6 +130,38 @@ class LedgerTest(LedgerTestCase):
                        f'/os-pcloud-usage/{base.ALICE}?month={wrong}')
         self.assertEqual({}, self.usage(self.alice, '2027-02'))
 
+    def test_days(self):
+        self.set_flavor(price='1.000001')
+        self.later(days=27, hours=23)
+        self.add(self.alice, 'a')
+        self.later(minutes=90)
+        self.remove(self.alice, 'a')
+        self.add(self.alice, 'b')
+        self.later(seconds=7)
+        path = f'/os-pcloud-usage/{base.ALICE}'
+        self.assertNotIn('days', self.check(200, self.alice, 'GET', path)[
+            'usage'])
+        usage = self.check(200, self.alice, 'GET', f'{path}?by=day')['usage']
+        days = usage['days']
+        self.assertEqual(
+            [f'2028-02-{day:02}' for day in range(1, 30)],
+            [each['day'] for each in days])
+        self.assertEqual([[]] * 27, [
+            each['host_flavors'] for each in days[:27]])
+        self.assertEqual(
+            [[{'id': 'gpu', 'hosts': 1, 'host_hours': 1.0,
+               'unit_hours': 8.0, 'cost': '1.000001'}],
+             [{'id': 'gpu', 'hosts': 2, 'host_hours': 0.501944,
+               'unit_hours': 4.015556, 'cost': '0.501945'}]],
+            [each['host_flavors'] for each in days[27:]])
+        shadow_clock.compare_days(self, usage)
+        self.later(days=31)
+        self.check(200, self.alice, 'GET', f'{path}?month=2028-02&by=day')
+        self.later(days=1)
+        for wrong in ('month=2028-02&by=day', 'by=hour', 'by=', 'by=month'):
+            self.check(400, self.alice, 'GET', f'{path}?{wrong}')
+        self.check(400, self.admin, 'GET', '/os-pcloud-usage?by=day')
+
     def test_who(self):
         self.add(self.alice, 'a')
         path = '/os-pcloud-usage'
@@ -152,24 +189,45 @@ class LedgerTest(LedgerTestCase):
         self.later(hours=5)
         self.assertEqual({}, self.usage(self.alice))
 
+    def test_days_that_a_clock_has_left(self):
+        self.add(self.alice, 'a')
+        self.later(days=3)
+        self.remove(self.alice, 'a')
+        self.later(days=-2, hours=1)
+        usage = self.check(200, self.alice, 'GET', (
+            f'/os-pcloud-usage/{base.ALICE}?by=day'))['usage']
+        self.assertEqual(
+            ['2028-02-01', '2028-02-02', '2028-02-03'],
+            [each['day'] for each in usage['days']])
+        shadow_clock.compare_days(self, usage)
+
     def test_old_months_are_dropped(self):
         for _ in range(16):
             self.add(self.alice, 'a')
             self.later(days=10)
             self.remove(self.alice, 'a')
             self.later(days=21)
-        months = sorted(key.rpartition(':')[2] for key in self.journal()
-                        if key.startswith('pcloud:sum:'))
+        months, days = self.periods()
         self.assertEqual(ledger.KEPT_MONTHS + 1, len(months), months)
+        # Ten days of the present month, and ten of the one before.
+        self.assertEqual((20, {*months[-2:]}), (
+            len(days), {day[:7] for day in days}))
         # And so are spans that are longer than that.
         self.add(self.alice, 'a')
         self.later(days=900)
         self.remove(self.alice, 'a')
-        sums = [key.rpartition(':')[2] for key in self.journal()
-                if key.startswith('pcloud:sum:')]
-        self.assertEqual(ledger.KEPT_MONTHS + 1, len(sums))
-        self.assertEqual(ledger.oldest(self.now()), min(sums))
+        months, days = self.periods()
+        self.assertEqual(ledger.KEPT_MONTHS + 1, len(months))
+        self.assertEqual(ledger.oldest(self.now()), months[0])
+        self.assertEqual(f'{months[-2]}-01', days[0])
         self.assertEqual([], self.kinds())
+
+    def periods(self):
+        """Return the months and the days of which there are sums."""
+        found = sorted(key.rpartition(':')[2] for key in self.journal()
+                       if key.startswith('pcloud:sum:'))
+        return ([each for each in found if len(each) == 7],
+                [each for each in found if len(each) > 7])
 
     def journal(self):
         return self.aggregate('pcloud-journal').metadata
@@ -501,8 +559,9 @@ class CostTest(shared_cloud.SharedCloudTestCase):
         self.clock = self.useFixture(utils_fixture.TimeFixture())
         self.make_pool('gpu', *self.hosts)
         pcloud = self.make_pcloud(self.alice)
-        paths = [f'/os-pclouds/{pcloud}/usage', '/os-pcloud-usage',
-                 f'/os-pcloud-usage/{base.ALICE}']
+        own = f'/os-pcloud-usage/{base.ALICE}'
+        paths = [f'/os-pclouds/{pcloud}/usage', '/os-pcloud-usage', own,
+                 f'{own}?by=day']
         costs = []
         for number in (1, 4):
             for each in range(number):
@@ -575,6 +634,64 @@ class ExistsTest(LedgerTestCase):
         self.assertEqual(
             [('a', base.ALICE), ('b', base.BOB)],
             sorted((each['name'], each['owner']) for each in self.told()))
+
+    def test_two_workers_tell_the_same_hour(self):
+        """Both have looked before either has noted it."""
+        self.told()
+        for user, name in ((self.alice, 'a'), (self.bob, 'b')):
+            self.add(user, name)
+        self.later(hours=1)
+        both, seen = threading.Barrier(2), looks.seen
+
+        def see(context):
+            found = seen(context)
+            both.wait(60)
+            return found
+
+        self.notifier.reset()
+        with mock.patch.object(looks, 'seen', see):
+            workers = [threading.Thread(
+                target=existing_hosts.tell,
+                args=(nova_context.get_admin_context(), self.now()))
+                for _ in range(2)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        told = collections.Counter(
+            tuple(each['payload']['nova_object.data'].items())
+            for each in self.notifier.versioned_notifications)
+        # The same to the letter: whoever keeps one an hour bills one.
+        self.assertEqual([2, 2], list(told.values()))
+        self.assertEqual(
+            [('a', self.now()), ('b', self.now())],
+            sorted((dict(each)['name'], dict(each)['hour'])
+                   for each in told))
+        self.assertEqual(1, self.usage(self.alice)['gpu']['host_hours'])
+        self.assertEqual([], self.told())
+
+    def test_an_hour_that_begins_while_a_worker_tells(self):
+        self.told()
+        self.add(self.alice, 'a')
+        self.later(minutes=59, seconds=59)
+        hour, tell = self.now() + 1, existing_hosts.tell
+
+        def slowly(*args):
+            tell(*args)
+            self.later(seconds=2)
+
+        with mock.patch.object(existing_hosts, 'tell', slowly):
+            self.assertEqual([], self.told())
+        self.assertEqual([hour], [each['hour'] for each in self.told()])
+
+    def test_what_a_worker_could_not_tell_is_told_later(self):
+        self.told()
+        self.add(self.alice, 'a')
+        self.later(hours=1)
+        with mock.patch.object(span_rows, 'read',
+                               side_effect=db_exc.DBConnectionError()):
+            self.assertEqual([], self.told())
+        self.assertEqual(['a'], [each['name'] for each in self.told()])
 
     def test_not_wanted(self):
         self.add(self.alice, 'a')

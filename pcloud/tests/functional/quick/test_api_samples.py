@@ -305,6 +305,12 @@ class ApiSamplesTest(base.PcloudTestCase):
                                      ('list', self.admin, '')):
                 self._sample(f'usage/{name}', user, 'GET',
                              f'/os-pcloud-usage{path}?month={FUTURE}')
+        begin, _ = ledger.bounds(FUTURE)
+        self.write_metadata(pcloud, **{held: dataclasses.replace(
+            span, since=begin + 9 * 3600).text()})
+        with mock.patch.object(spans, 'now', lambda: begin + 36 * 3600):
+            self._sample('usage/show-by-day', self.alice, 'GET',
+                         f'/os-pcloud-usage/{base.ALICE}?by=day')
         self.write_metadata(pcloud, **{held: span.text()})
 
     def _endings(self, pcloud):

@@ -222,7 +222,8 @@ class RefusalsTest(base.SdkTestCase):
                 ('get_host', (name, ID)), ('remove_host', (name, ID)),
                 ('enable_host', (name, ID)),
                 ('delete_pcloud', (name,)), ('get_policy', (name, 'x')),
-                ('delete_quota', (name,)), ('get_usage', (name,))):
+                ('delete_quota', (name,)), ('get_usage', (name,)),
+                ('get_usage_by_day', (name,))):
             self.assertRaises(
                 exceptions.BadRequestException,
                 getattr(self.pcloud, method), *arguments)

@@ -161,6 +161,9 @@ CALLS = (
     ('get_usage', (), {}, 'GET', '/os-pcloud-usage/{project}'),
     ('get_usage', (PROJECT, '2026-11'), {},
         'GET', '/os-pcloud-usage/{project}'),
+    ('get_usage_by_day', (), {}, 'GET', '/os-pcloud-usage/{project}'),
+    ('get_usage_by_day', (PROJECT, '2026-11'), {},
+        'GET', '/os-pcloud-usage/{project}'),
     ('get_pcloud_use', (ID,), {}, 'GET', '/os-pclouds/{id}/usage'),
 )
 

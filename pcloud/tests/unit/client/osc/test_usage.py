@@ -18,6 +18,11 @@ USAGE = {
         {'id': 'small', 'hosts': 1, 'host_hours': 1.0, 'unit_hours': 1.0}]}
 
 
+def _with_costs(host_flavors):
+    """Return what programs are shown of host flavors."""
+    return [{'cost': None, **each} for each in host_flavors]
+
+
 @ddt.ddt
 class UsageTest(base.CloudTestCase):
 
@@ -69,13 +74,31 @@ class UsageTest(base.CloudTestCase):
         shown = json.loads(self.openstack(
             *'pcloud usage show -f json --month 2026-11'.split()).out)
         self.assertEqual(['2026-11'], self.calls()[0].query['month'])
-        self.assertEqual({**USAGE, 'host_flavors': [
-            {'cost': None, **each} for each in USAGE['host_flavors']]}, shown)
+        self.assertEqual({**USAGE, 'host_flavors': _with_costs(
+            USAGE['host_flavors'])}, shown)
         result = self.openstack('pcloud', 'usage', 'show')
         self.assertEqual({}, self.calls()[-1].query)
         self.assertIn(f'own ({base.PROJECT})', result.out)
         self.assertIn('gold: 45.5 host hours, 91.0 unit hours, cost '
                       '113.750000', result.out)
+
+    def test_show_by_day(self):
+        days = [{'day': '2026-11-01', 'host_flavors': []},
+                {'day': '2026-11-02', 'host_flavors': USAGE['host_flavors']}]
+        self.answer('GET', f'/os-pcloud-usage/{base.PROJECT}',
+                    json={'usage': {**USAGE, 'days': days}})
+        command = 'pcloud usage show --by-day'
+        shown = json.loads(self.openstack(
+            *f'{command} -f json --month 2026-11'.split()).out)
+        self.assertEqual({'month': ['2026-11'], 'by': ['day']},
+                         self.calls()[0].query)
+        self.assertEqual(
+            [{**each, 'host_flavors': _with_costs(each['host_flavors'])}
+             for each in days], shown['days'])
+        out = self.openstack(*command.split()).out
+        self.assertIn('2026-11-01  -', out)
+        for each in ('gold: 45.5 host hours', 'small: 1.0 host hours'):
+            self.assertIn(f'2026-11-02  {each}', out)
 
     def test_list(self):
         def page(request, _context):

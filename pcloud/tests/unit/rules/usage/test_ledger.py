@@ -31,13 +31,16 @@ def span(since, flavor='gpu', **more):
     return ledger.Span(flavor, PCLOUD, since, project='alice', **more)
 
 
-def counted(since, end, rates):
-    """Count second by second."""
+def counted(since, end, rates, form='%Y-%m'):
+    """Count second by second.
+
+    :param form: of a month or day
+    """
     found = collections.defaultdict(ledger.Sum)
     months = set()
     for second in range(since, end):
         month = datetime.datetime.fromtimestamp(
-            second, datetime.UTC).strftime('%Y-%m')
+            second, datetime.UTC).strftime(form)
         now = [rate for begin, rate in rates if begin <= second] or [
             rate for _, rate in rates[:1]] or [ledger.Rate(0)]
         price = now[-1].price
@@ -53,9 +56,12 @@ class LedgerTest(testtools.TestCase):
 
     @hypothesis.given(_MOMENTS, st.integers(-5, 90), _RATES)
     def test_every_second_counts_once(self, since, seconds, rates):
+        end = since + seconds
+        self.assertEqual(counted(since, end, rates),
+                         ledger.used(span(since), end, rates))
         self.assertEqual(
-            counted(since, since + seconds, rates),
-            ledger.used(span(since), since + seconds, rates))
+            counted(since, end, rates, '%Y-%m-%d'),
+            ledger.used(span(since), end, rates, ledger.by_day))
 
     @hypothesis.given(st.lists(_MOMENTS, min_size=3, max_size=6), _RATES)
     def test_a_cut_takes_nothing_away(self, cuts, rates):
@@ -81,6 +87,68 @@ class LedgerTest(testtools.TestCase):
             self.assertEqual(
                 {} if expected is None else {'gpu': expected},
                 ledger.totals({}, [(span(since), rates)], month, now))
+
+    @hypothesis.given(
+        st.lists(_MOMENTS, min_size=2, max_size=6), _MOMENTS, _RATES)
+    def test_days(self, cuts, now, rates):
+        """Whatever has ended, the days come to what the month comes to."""
+        cuts.sort()
+        closed = collections.defaultdict(lambda: {'gpu': ledger.Sum()})
+        for since, end in zip(cuts, cuts[1:]):
+            for split in (ledger.by_month, ledger.by_day):
+                for period, its in ledger.used(
+                        span(since), end, rates, split).items():
+                    closed[period] = {'gpu': closed[period]['gpu'].plus(its)}
+        spans = [(span(cuts[-1]), rates), (span(cuts[0], 'big'), rates)]
+        for month in ('2026-02', '2028-02', '2028-03', '2026-12'):
+            begin, following = ledger.bounds(month)
+            whole = ledger.totals(closed.get(month, {}), spans, month, now)
+            days = ledger.daily(
+                {period: its for period, its in closed.items()
+                 if period in ledger.days_of(month)}, spans, month, now)
+            self.assertEqual(sorted(days), list(days))
+            last = min(now, following - 1)
+            self.assertLessEqual(
+                {day for day, _ in ledger.by_day(begin, last + 1)},
+                days.keys())
+            for flavor in ('gpu', 'big'):
+                parts = ledger.Sum()
+                for its in days.values():
+                    parts = parts.plus(its.get(flavor, ledger.Sum()))
+                its = whole.get(flavor, ledger.Sum())
+                self.assertEqual(
+                    (its.seconds, its.unit_seconds, its.cost),
+                    (parts.seconds, parts.unit_seconds, parts.cost))
+
+    def test_each_day_up_to_now(self):
+        begin, following = ledger.bounds('2028-02')
+        days = ledger.daily({}, [(span(0), [(0, ledger.Rate(2))])],
+                            '2028-02', begin + 86401)
+        self.assertEqual(
+            {'2028-02-01': {'gpu': ledger.Sum(1, 86400, 2 * 86400)},
+             '2028-02-02': {'gpu': ledger.Sum(1, 1, 2)}}, days)
+        self.assertEqual(29, len(ledger.daily({}, [], '2028-02', following)))
+        self.assertEqual({'2028-02-01': {}}, ledger.daily(
+            {}, [], '2028-02', begin))
+
+    def test_what_is_kept_of_a_long_span(self):
+        end = ledger.bounds('2028-03')[0] + 30
+        kept = ledger.to_keep(span(0), end, [(0, ledger.Rate(1))])
+        self.assertEqual(
+            [ledger.oldest(end), '2028-03'],
+            [each(period for period in kept if len(period) == 7)
+             for each in (min, max)])
+        self.assertEqual(
+            [*ledger.days_of('2028-02'), '2028-03-01'],
+            sorted(period for period in kept if len(period) == 10))
+
+    def test_months_with_days(self):
+        now = ledger.bounds('2026-01')[0]
+        for month in ('2025-12', '2026-01'):
+            ledger.check_days(month, now)
+        for month in ('2025-11', '2026-02', '2024-11', '2026'):
+            self.assertRaises(
+                exception.InvalidValue, ledger.check_days, month, now)
 
     def test_free_hosts_count_nothing(self):
         self.assertEqual({}, ledger.used(
