@@ -31,6 +31,9 @@ class AllPcloudsTest(base.AdminPageTest):
 
         self.assertEqual(['idle', 'farm 9', 'farm 10', 'silent'], [
             each.name for each in page.context['table'].data])
+        # A telephone shows no head of the table.
+        self.assertContains(page, 'datatable pcloud-stacked')
+        self.assertContains(page, 'data-label="Empty Hosts"', count=4)
         # An administrator manages each of them on the page of owners.
         self.assertContains(page, f'href="/project/pclouds/{found[0]["id"]}/')
 
