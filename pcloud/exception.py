@@ -327,6 +327,12 @@ class NoFreeHost(Conflict):
                '%(zone)s.')
 
 
+class FewFreeHosts(NoFreeHost):
+    message = ("There are only %(free)d free hosts of host flavor "
+               "'%(host_flavor)s'%(zone)s, and %(wanted)d are asked for; "
+               'nothing was changed.')
+
+
 class OthersWaiting(Conflict):
     message = ('%(count)d are waiting before you for a host of host flavor '
                "'%(host_flavor)s'%(zone)s; give wait_until to wait too.")

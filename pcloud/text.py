@@ -10,6 +10,9 @@ that keeps a server's fault can hold every character.
 _LAST = '\uffff'
 # The most characters of a value in a message.
 _MOST = 100
+# What a message ends with where only one zone will do, or names of a domain.
+IN_ZONE = " in availability zone '%(zone)s'"
+IN_DOMAIN = " in domain '%(domain)s'"
 # The names that tenants know resource classes by.
 # Resource class -> the words after a 1, and after any other number.
 _AMOUNTS = {'VCPU': ('cpu', 'cpus'),
@@ -77,4 +80,4 @@ def amount(number: int, resource: str) -> str:
 
 def in_zone(zone: str | None) -> str:
     """Return the words of a message for the only zone that will do."""
-    return f" in availability zone '{zone}'" if zone else ''
+    return IN_ZONE % {'zone': zone} if zone else ''

@@ -20,6 +20,8 @@ from babel.messages import mofile
 from babel.messages import pofile
 from django.utils.translation import template
 
+from pcloud_dashboard.words import refusals
+
 PACKAGE = pathlib.Path(__file__).parents[1] / 'pcloud_dashboard'
 LOCALE = PACKAGE / 'locale'
 FUNCTIONS = {'_': 1, 'gettext': 1, 'gettext_lazy': 1, 'ngettext': 2}
@@ -60,6 +62,7 @@ def messages(domain: str) -> set[Message]:
             found.update(of_python(path.read_text()))
         for path in (PACKAGE / 'templates').rglob('*.html'):
             found.update(of_calls(template.templatize(path.read_text())))
+        found.update(refusals.TEXTS)
     else:
         for path in (PACKAGE / 'static').rglob('*.js'):
             found.update(of_calls(path.read_text()))

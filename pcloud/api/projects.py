@@ -145,7 +145,7 @@ def _own_domain(context: nova_context.RequestContext) -> str:
 
 
 def _in_domain(domain: str) -> str:
-    return f" in domain '{text.beginning(domain)}'"
+    return text.IN_DOMAIN % {'domain': text.beginning(domain)}
 
 
 def _named(

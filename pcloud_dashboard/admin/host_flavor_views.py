@@ -20,6 +20,7 @@ from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
 from pcloud_dashboard.project import waits
 from pcloud_dashboard import shown
+from pcloud_dashboard import stacked
 
 from pcloud.client import resources
 from pcloud.client import v1
@@ -73,7 +74,7 @@ class DeleteFlavor(tables.LinkAction):
     classes = ('ajax-modal', 'btn-danger')
 
 
-class HostFlavorsTable(tables.DataTable):
+class HostFlavorsTable(stacked.StackedTable):
     """Host flavors, with what is free by zone."""
 
     id = tables.Column('id', verbose_name=_('ID'), link=DETAIL)
@@ -89,6 +90,7 @@ class HostFlavorsTable(tables.DataTable):
         name = 'host_flavors'
         verbose_name = _('Host Flavors')
         hidden_title = True
+        css_classes = stacked.CSS
         multi_select = False
         table_actions = (CreateFlavor,)
         row_actions = (EditFlavor, DeleteFlavor)

@@ -21,6 +21,7 @@ from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
 from pcloud_dashboard import shown
+from pcloud_dashboard import stacked
 
 from pcloud.client import resources
 from pcloud.client import v1
@@ -65,7 +66,7 @@ def _copied(pcloud: resources.Pcloud) -> str:
         'pcloud_dashboard/_copy.html', {'id': pcloud.id})
 
 
-class AllPcloudsTable(tables.DataTable):
+class AllPcloudsTable(stacked.StackedTable):
     """Pclouds of all projects."""
 
     name = tables.WrappingColumn('name', verbose_name=_('Name'), link=_page)
@@ -80,6 +81,7 @@ class AllPcloudsTable(tables.DataTable):
         name = 'all_pclouds'
         verbose_name = _('Pclouds')
         hidden_title = True
+        css_classes = stacked.CSS
         multi_select = False
         table_actions = (EditAnyQuota,)
         row_actions = (EditQuota,)

@@ -16,6 +16,7 @@ from pcloud_dashboard.launch import links
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import pages
 from pcloud_dashboard import shown
+from pcloud_dashboard import stacked
 
 from pcloud.client import resources
 
@@ -129,7 +130,7 @@ def _title(pcloud: resources.Pcloud) -> str:
         pcloud.id, pcloud.id[:8])
 
 
-class PcloudsTable(tables.DataTable):
+class PcloudsTable(stacked.StackedTable):
     """Pclouds, with what is free in each Pcloud that is one's own."""
 
     name = tables.WrappingColumn(_name, verbose_name=_('Name'))
@@ -144,6 +145,7 @@ class PcloudsTable(tables.DataTable):
         name = 'pclouds'
         verbose_name = _('Pclouds')
         hidden_title = True
+        css_classes = stacked.CSS
         multi_select = False
         table_actions = (CreatePcloud,)
         row_actions = (LaunchHere, AddHosts, DeletePcloud)

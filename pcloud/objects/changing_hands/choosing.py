@@ -87,13 +87,12 @@ def _too_few(
         return (exception.HostsSettling(
             host_flavor=flavor_id, zone=in_zone, count=waiting) if waiting
             else exception.NoFreeHost(host_flavor=flavor_id, zone=in_zone))
-    there = (f"There are only {free} free hosts of host flavor '{flavor_id}'"
-             f'{in_zone}')
     if not waiting:
-        return exception.NoFreeHost(
-            f'{there}, and {wanted} are asked for; nothing was changed.')
+        return exception.FewFreeHosts(
+            free=free, host_flavor=flavor_id, zone=in_zone, wanted=wanted)
     return exception.HostsSettling(
-        f'{there} yet, and {wanted} are asked for: {waiting} more are '
+        f"There are only {free} free hosts of host flavor '{flavor_id}'"
+        f'{in_zone} yet, and {wanted} are asked for: {waiting} more are '
         'settling, until no server that was asked for before they changed '
         'hands can land on them any more; try again later.')
 

@@ -2,13 +2,16 @@
 
 """What the API says, as users read it."""
 
+import re
 import unittest
 
 import ddt
 from django.utils import translation
 
 from pcloud.client import exceptions
+from pcloud import exception
 from pcloud.rules import coded
+from pcloud import text
 from pcloud_dashboard.words import reasons
 from pcloud_dashboard.words import refusals
 
@@ -31,6 +34,51 @@ class RefusalsTest(unittest.TestCase):
         self.assertEqual(expected, refusals.plain(error))
         self.assertEqual('Request req-1', refusals.reference(error))
         self.assertIsNone(refusals.reference(exceptions.Conflict('no')))
+
+
+class GermanRefusalsTest(unittest.TestCase):
+
+    def setUp(self):
+        super().setUp()
+        self.enterContext(translation.override('de'))
+
+    def plain(self, error):
+        return refusals.plain(exceptions.Conflict(str(error), 409))
+
+    def test_each_with_what_is_in_it(self):
+        for each in refusals.TEXTS:
+            holes = re.findall(r'%\((\w+)\)([sd])', each)
+            values = {name: 700 + number if kind == 'd' else f'<{name}>'
+                      for number, (name, kind) in enumerate(holes)}
+            told = refusals.translated(each % values)
+
+            self.assertNotEqual(each % values, told)
+            self.assertNotIn('%(', told)
+            for value in values.values():
+                self.assertIn(str(value), told)
+
+    def test_a_zone_is_no_name(self):
+        self.assertEqual(
+            'Von der Host-Variante „gold“ ist in der Verfügbarkeitszone '
+            '„az1“ kein Host frei.', self.plain(exception.NoFreeHost(
+                host_flavor='gold', zone=text.in_zone('az1'))))
+        self.assertEqual(
+            'Von der Host-Variante „gold“ ist kein Host frei.',
+            self.plain(exception.NoFreeHost(host_flavor='gold', zone='')))
+
+    def test_a_name_stays_as_it_is(self):
+        name = str(exception.PcloudInUse(pcloud='x'))
+
+        self.assertEqual(f'Die Variante „{name}“ wurde nicht gefunden.',
+                         self.plain(exception.FlavorNotFound(flavor=name)))
+
+    def test_what_a_newer_api_says(self):
+        self.assertEqual('It is odd.', self.plain('It is odd.'))
+
+    def test_english_is_what_the_api_says(self):
+        error = exception.PcloudNotFound(pcloud='x')
+        with translation.override('en-gb'):
+            self.assertEqual(str(error), self.plain(error))
 
 
 # What makes the words of each code that has a function.
