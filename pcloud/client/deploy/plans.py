@@ -160,6 +160,11 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
                              'several are asked for; give --boot-from-volume '
                              'or a block device of a snapshot, an image or '
                              'blank, which each server has anew', part.service)
+        for port in _ports(part):
+            if order.scale_with or (order.count or 1) > 1:
+                problems.add(f'port {port} is of one server alone, and '
+                             'several are asked for; give --network, of which '
+                             'each server has a port of its own', part.service)
     for hint in (hint_rules.PREFER, hint_rules.HOST):
         if order.scale_with and hint in order.main.options.hints:
             problems.add(f'the hint {hint} makes no sense with --scale-with, '
@@ -167,6 +172,24 @@ def _check_order(order: Order, problems: checks.Problems) -> None:
     if order.scale_with and order.parts:
         problems.add('--with makes no sense with --scale-with, as later '
                      'units would be without them')
+
+
+def shared_networks(main: Part) -> object:
+    """Return the networks of services without networks of their own.
+
+    They are those of the main service, but for ports, which are of one server.
+    """
+    networks = main.options.networks
+    if isinstance(networks, list):
+        networks = [each for each in networks if 'port' not in each]
+    return networks or 'auto'
+
+
+def _ports(part: Part) -> list[str]:
+    """Return the ids of the ports of a part that are there already."""
+    networks = part.options.networks
+    return [each['port'] for each in networks if 'port' in each] if (
+        isinstance(networks, list)) else []
 
 
 def _find(client: v1.Client, find_image: checks.FindImage, order: Order,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the commands find images, and volumes in the place of images."""
+"""How the commands find images, volumes in their place, and networks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from keystoneauth1 import exceptions as ks_exc
 from openstack import exceptions as sdk_exceptions
 
 from pcloud.client import exceptions
+from pcloud.rules import forms
 
 if typing.TYPE_CHECKING:
     from pcloud.client.deploy import plans
@@ -68,6 +69,46 @@ def with_volume(client_manager: typing.Any, part: plans.Part) -> plans.Part:
     image = _known(client_manager, image) if image else ''
     return dataclasses.replace(part, image=image, options=dataclasses.replace(
         part.options, devices=(devices.root(volume.id), *more)))
+
+
+def with_networks(client_manager: typing.Any, part: plans.Part) -> plans.Part:
+    """Return a service with the ids of its networks and ports.
+
+    What is an id already is not looked up; Nova tells what it does not know.
+
+    :raises exceptions.NotFound: when there is no such network or port
+    :raises exceptions.BadRequest: when several have the name
+    :raises exceptions.ClientError: when Neutron refuses the call
+    """
+    if not isinstance(part.options.networks, list):
+        return part
+    return dataclasses.replace(part, options=dataclasses.replace(
+        part.options, networks=[
+            {kind: _network_id(client_manager, kind, name_or_id)}
+            for each in part.options.networks
+            for kind, name_or_id in each.items()]))
+
+
+def _network_id(
+    client_manager: typing.Any, kind: str, name_or_id: str,
+) -> str:
+    """Return the id of a network or port.
+
+    :param kind: "uuid" for a network, or "port", as in Nova's API
+    """
+    if forms.is_uuid_in_any_case(name_or_id):
+        return name_or_id
+    neutron = client_manager.sdk_connection.network
+    what, find = (('port', neutron.find_port) if kind == 'port'
+                  else ('network', neutron.find_network))
+    try:
+        with _named(what, name_or_id):
+            found: str = find(name_or_id, ignore_missing=False).id
+    except (sdk_exceptions.SDKException, ks_exc.ClientException) as error:
+        raise exceptions.ClientError(
+            f"{what.capitalize()} '{name_or_id}' cannot be read: {error}"
+        ) from None
+    return found
 
 
 @contextlib.contextmanager

@@ -79,14 +79,14 @@ class DeployPcloudService(common.Lister):
         from pcloud.client.deploy import fields
         from pcloud.client.deploy import plans
         manager = self.app.client_manager
-        main = images.with_volume(
-            manager, service_options.main(parsed_args))
-        networks = main.options.networks
+        main, *parts = (
+            images.with_networks(manager, images.with_volume(manager, part))
+            for part in (service_options.main(parsed_args),
+                         *parsed_args.parts))
         order = plans.Order(
-            main, tuple(images.with_volume(manager, part)
-                        for part in parsed_args.parts), parsed_args.pcloud,
-            parsed_args.parent, parsed_args.scale_with, parsed_args.count,
-            'auto' if networks is None else networks)
+            main, tuple(parts), parsed_args.pcloud, parsed_args.parent,
+            parsed_args.scale_with, parsed_args.count,
+            plans.shared_networks(main))
         units = deployments.deploy(
             self.client, images.finder(manager), order,
             dataclasses.replace(pace(self, parsed_args),

@@ -57,8 +57,16 @@ def networks(text: str) -> object:
     if not forms.is_uuid_in_any_case(text):
         raise argparse.ArgumentTypeError(
             f"'{text}' is neither the id of a network nor auto or none; "
-            f'"openstack network list" shows the ids')
+            '--network takes a name too')
     return [{'uuid': text}]
+
+
+def _network(text: str) -> list[dict[str, str]]:
+    return [{'uuid': _text(text)}]
+
+
+def _port(text: str) -> list[dict[str, str]]:
+    return [{'port': _text(text)}]
 
 
 def _text(text: str) -> str:
@@ -110,6 +118,12 @@ def _user_data(path: str) -> str:
 _OPTIONS = (
     _Option('nic', '<network>', networks,
             'Network of the servers: an id, "auto" or "none" (default: auto)'),
+    _Option('network', '<network>', _network,
+            'Network of the servers, name or id (repeat for several)',
+            repeats=True),
+    _Option('port', '<port>', _port,
+            'Port that is there already, name or id, for one server alone '
+            '(repeat for several)', repeats=True),
     _Option('availability-zone', '<zone>', _text,
             'Zone of the servers (default: any)'),
     _Option('key-name', '<key pair>', _text, 'Key pair of the servers'),
@@ -210,6 +224,12 @@ def _part(service: str, image: str, flavor: str,
     if bool(image) == bool(volume):
         raise argparse.ArgumentTypeError(
             f"'{service}' needs an image or a volume, and not both")
+    named = [each for name in ('network', 'port')
+             for found in values.get(name, ()) for each in found]
+    if named and 'nic' in values:
+        raise argparse.ArgumentTypeError(
+            f"'{service}' has nic beside network or port; give all of them as "
+            'network and port')
 
     hints: dict[str, object] = {}
     for key, value in values.get('hint', ()):
@@ -220,7 +240,7 @@ def _part(service: str, image: str, flavor: str,
     if constraints is not None:
         hints[hint_rules.CONSTRAINTS] = constraints
     options = servers.Options(
-        networks=only('nic', None), key_pair=only('key-name', ''),
+        networks=named or only('nic', None), key_pair=only('key-name', ''),
         user_data=only('user-data', ''), zone=only('availability-zone', ''),
         security_groups=tuple(values.get('security-group', ())),
         volume_size=only('boot-from-volume', None),

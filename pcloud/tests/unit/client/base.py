@@ -23,6 +23,7 @@ KEYSTONE = 'http://keystone.test/v3'
 NOVA = 'http://nova.test/v2.1'
 GLANCE = 'http://glance.test'
 CINDER = 'http://cinder.test/v3'
+NEUTRON = 'http://neutron.test'
 PROJECT = 'a' * 32
 OTHER_PROJECT = 'b' * 32
 PCLOUD_ID = '11111111-1111-4111-8111-111111111111'
@@ -161,6 +162,8 @@ class CloudTestCase(testtools.TestCase):
             public=GLANCE, region='RegionOne')
         token.add_service('block-storage').add_standard_endpoints(
             public=CINDER, region='RegionOne')
+        token.add_service('network').add_standard_endpoints(
+            public=NEUTRON, region='RegionOne')
         token.add_service('identity').add_standard_endpoints(
             public=KEYSTONE, region='RegionOne')
         self.http.get(KEYSTONE, json={

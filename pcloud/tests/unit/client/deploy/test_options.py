@@ -4,6 +4,7 @@
 
 import base64
 import pathlib
+import re
 
 import ddt
 import fixtures
@@ -94,6 +95,64 @@ class OptionsTest(OptionsTestCase):
         self.assertNotIn('key_name', log)
         self.assertEqual('ops', self.created_as('web')['server']['key_name'])
 
+    def answer_neutron(self, kind, **ids):
+        """Set Neutron's answers about networks or ports.
+
+        :param kind: "networks" or "ports"
+        :param ids: name -> the ids of the resources with the name
+        """
+        for address in (base.NEUTRON, base.NEUTRON + '/'):
+            self.http.get(address, json={'versions': [{
+                'id': 'v2.0', 'status': 'CURRENT', 'links': [
+                    {'rel': 'self', 'href': f'{base.NEUTRON}/v2.0/'}]}]})
+        self.http.get(re.compile(f'^{base.NEUTRON}/v2.0/{kind}/'),
+                      status_code=404)
+        self.http.get(f'{base.NEUTRON}/v2.0/{kind}', json=lambda request, _: {
+            kind: [{'id': each, 'name': name} for name, found in ids.items()
+                   if name in request.qs['name'] for each in found]})
+
+    def test_networks_and_ports(self):
+        """Names are looked up; ports are of the main service alone."""
+        self.answer_neutron('networks', lan=[base.PCLOUD_ID])
+        self.answer_neutron('ports', eth=[base.SERVER_1])
+        result = self.deploy(
+            *ONE, '--network', 'lan', '--network', base.OTHER_ID, '--port',
+            'eth', '--with', DISK, '--with',
+            f'log=part:small,port={base.SERVER_2}')
+
+        self.assertEqual(0, result.status, result.err)
+        networks = [{'uuid': base.PCLOUD_ID}, {'uuid': base.OTHER_ID}]
+        self.assertEqual(
+            [networks + [{'port': base.SERVER_1}], networks,
+             [{'port': base.SERVER_2}]],
+            [self.created_as(name)['server']['networks']
+             for name in ('web', 'disk', 'log')])
+
+    @ddt.data(
+        ('--network', 'gone', "No network has the id or name 'gone'"),
+        ('--network', 'twin', "Several networks are named 'twin'"),
+        ('--port', 'gone', "No port has the id or name 'gone'"))
+    @ddt.unpack
+    def test_networks_that_are_not_found(self, option, name, told):
+        ids = [base.PCLOUD_ID, base.OTHER_ID]
+        self.answer_neutron('networks', twin=ids)
+        self.answer_neutron('ports')
+        self.assert_refused(told, self.deploy(*ONE, option, name))
+
+    def test_a_cloud_without_networks(self):
+        self.http.get(re.compile(f'^{base.NEUTRON}'), status_code=503)
+        self.assert_refused("Network 'lan' cannot be read", self.deploy(
+            *ONE, '--network', 'lan'))
+
+    def test_networks_that_exclude_each_other(self):
+        for options in (('--nic', 'none', '--network', 'lan'),
+                        ('--nic', base.OTHER_ID, '--port', 'eth')):
+            self.assert_refused("'web' has nic beside network or port",
+                                self.deploy(*ONE, *options))
+        self.assert_refused(
+            f'port {base.OTHER_ID} is of one server alone', self.deploy(
+                *ONE, '--port', base.OTHER_ID, '--count', '2'))
+
     def test_root_disks_on_new_volumes(self):
         """The hosts need no space for them."""
         result = self.deploy(
@@ -126,7 +185,8 @@ class OptionsTest(OptionsTestCase):
 
     @ddt.data(
         ('disk=part', "'disk=part' is not <name>=<image>:<flavor>"),
-        (f'{DISK},foo=1', f"'foo' in '{DISK},foo=1' is none of nic, ava"),
+        (f'{DISK},foo=1',
+         f"'foo' in '{DISK},foo=1' is none of nic, network, port, ava"),
         (f'{DISK},key-name=a,key-name=b', "'key-name' is given twice in"),
         (f'{DISK},key-name=', 'the value is empty'),
         (f'{DISK},property=a', "'a' is not <key>=<value>"),
