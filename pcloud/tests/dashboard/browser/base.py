@@ -111,7 +111,6 @@ def _fresh_browser():
         driver.get('about:blank')
         driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
         driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
-        driver.execute_cdp_cmd('Network.clearBrowserCache', {})
         driver.set_window_size(1400, 1000)
         driver.get_log('browser')
     except exceptions.WebDriverException:
