@@ -78,9 +78,13 @@ class Rows:
         """Return (name of the aggregate, host) of each member."""
         return self._api(_API[1])
 
+    def metadata(self) -> list[tuple[str, str, str]]:
+        """Return (name of the aggregate, key, value) of all metadata."""
+        return self._api(_API[2])
+
     def dues(self) -> set[str]:
         """Return the hosts for which an update is due."""
-        return {key.removeprefix(_DUE) for _, key, _ in self._api(_API[2])
+        return {key.removeprefix(_DUE) for _, key, _ in self.metadata()
                 if key.startswith(_DUE)}
 
     def servers(self) -> list[Server]:

@@ -209,6 +209,14 @@ class Launch(Everything):
         return bool(self._servers)
 
 
+class Reader(Launch):
+    """A launch that remembers what statements and Placement have answered.
+
+    For worlds with several launches, and launches of which the code of Pcloud
+    reads more than Nova's.
+    """
+
+
 def forgetting(
     function: Callable, memory: Callable[[], Memory | None],
 ) -> Callable:

@@ -74,7 +74,7 @@ _QUESTIONS = (
 # Rooms, and modules of rooms, whose functions keep nothing: readings are
 # forgotten at the return.
 _FORGETTING = ('pcloud.backend.', 'pcloud.objects.', 'pcloud.moving.drains',
-               'pcloud.moving.maintenance')
+               'pcloud.moving.maintenance', 'pcloud.moving.recover')
 # The steps of a build in Nova: the request is in the database, hosts are
 # filtered, a host is claimed, the server is built, and built again after a
 # failure. No thread holds a lock of Nova at these places.
@@ -92,16 +92,27 @@ class Places(fixtures.Fixture):
     """Has actors stand at places, and records the readings of each actor.
 
     :param placement: the keystoneauth adapter that calls Placement
+    :param questions: (module or class, name) of functions before which actors
+        stand that make calls, beside those of every world
+    :param building: likewise of actors that have servers built
     :ivar turns: the turns of the actors; None before the first turn
     :ivar remembering: the class of the memories of actors that make calls
     :ivar launching: the class of the memories of actors that have servers
         built
+    :ivar schedulers: how many schedulers get what is sent to all
     """
 
-    def __init__(self, placement) -> None:
+    def __init__(
+        self, placement, questions: Iterable[tuple[object, str]] = (),
+        building: Iterable[tuple[object, str]] = (),
+    ) -> None:
         super().__init__()
+        self._questions = *_QUESTIONS, *questions
+        self._building = *_BUILDING, *building
+        self._going = ''
         self.remembering: type[memory.Memory] = memory.Memory
         self.launching: type[memory.Memory] = memory.Launch
+        self.schedulers = 1
         self._placement = placement
         self._here = threading.local()
         self.turns: turns_.Turns | None = None
@@ -138,9 +149,9 @@ class Places(fixtures.Fixture):
                         getattr(module, each), self._memory))
         self._replace(tenacity.Retrying, '__call__', self._retries(
             tenacity.Retrying.__call__))
-        for holder, name in _QUESTIONS:
+        for holder, name in self._questions:
             self._replace(holder, name, self._asking(holder, name))
-        for holder, name in _BUILDING:
+        for holder, name in self._building:
             self._replace(holder, name, self._named(holder, name))
         for holder, name in _BUILDING_ONE:
             self._replace(holder, name, self._named_of_one(holder, name))
@@ -170,9 +181,14 @@ class Places(fixtures.Fixture):
         self.turns = turns_.Turns()
         return self.turns
 
+    def pass_time(self) -> None:
+        """Let as much time go by as a turn takes."""
+        self._now += _TURN
+
     def go(self, key: str) -> None:
         """Let an actor go on, and advance the time."""
-        self._now += _TURN
+        self.pass_time()
+        self._going = key
         self._reads, self._writes, self._again = set(), set(), set()
         if not self.turns.actor(key).stands:
             self._writes.add(_SERVICES)
@@ -368,9 +384,9 @@ class Places(fixtures.Fixture):
                     self._placement, url, method, **options)
         finally:
             self._here.is_placement = False
-        actor = self._actor()
-        if actor is not None and actor.stands:
-            self.note([response.status_code, response.text])
+        its = self._reader()
+        if its is not None:
+            its.note([response.status_code, response.text])
         return response
 
     def _casts(self, cast):
@@ -378,7 +394,8 @@ class Places(fixtures.Fixture):
             self.arrive(f'cast {method}')
             self._writes.add(_SERVICES)
             if self.turns is not None:
-                self.turns.began(context.user_id)
+                for _ in range(self.schedulers if caller.target.fanout else 1):
+                    self.turns.began(context.user_id)
             return cast(caller, context, method, **arguments)
         return sent
 
@@ -409,16 +426,30 @@ class Places(fixtures.Fixture):
         if is_writing and (
                 not is_launching or statement.startswith(_TIMED)):
             self._writes.add(_CLOCK)
-        if actor is None or is_launching or getattr(
-                self._here, 'is_placement', False):
+        its = self._reader()
+        if its is None or getattr(self._here, 'is_placement', False):
             return
         if is_writing:
-            self.note(cursor.rowcount)
+            its.note(cursor.rowcount)
         elif statement.startswith('SELECT'):
             again = connection.connection.cursor()
             again.execute(statement, parameters)
-            self.note(again.fetchall())
+            its.note(again.fetchall())
             again.close()
+
+    def _reader(self) -> memory.Memory | None:
+        """Return the memory for what is read now; None to remember nothing.
+
+        Cells are asked by threads of no actor: what is read there belongs to
+        the launch that has the turn.
+        """
+        actor = self._actor()
+        if actor is not None and actor.stands:
+            return self._memory()
+        name, _, strand = self._going.partition(' ')
+        its = self._memories.get(name)
+        return (its.of_strand(strand) if isinstance(its, memory.Reader)
+                else None)
 
     def _touch(self, database, statement) -> bool:
         """Record the tables of a statement, and return whether it writes."""

@@ -10,6 +10,7 @@ from nova import objects
 
 from pcloud.audit import all_checks
 from pcloud.backend.cells import arrivals
+from pcloud.scheduler import request
 from pcloud.tests.support import base
 from pcloud.tests.support import driver
 from pcloud.tests.worlds import compared
@@ -23,20 +24,22 @@ GPU = '/os-host-flavors/gpu/hosts'
 
 
 class BuildingTestCase(world.WorldTestCase):
-    """Servers of which the first build fails.
+    """Servers of which the first build fails, and no later build.
 
     The alternate of a server is the other host, unless the launch has placed
     another server there. A server in a Pcloud has no alternate.
+
+    :cvar failures: how many of the first builds fail
     """
 
     compute_driver = 'fake.HeldDriver'
+    failures = 1
 
     def setUp(self):
         self.useFixture(fixtures.MonkeyPatch(
             'nova.virt.fake.HeldDriver', driver.HeldDriver))
         driver.HeldDriver.gate = driver.Gate()
-        # The first build fails, and no later build.
-        driver.HeldDriver.gate.failures = 1
+        driver.HeldDriver.gate.failures = self.failures
         super().setUp()
         # Depends on the time that the machine takes.
         self.flags(resource_provider_association_refresh=0, group='compute')
@@ -188,6 +191,40 @@ class LeavingTest(LeavingTestCase):
     def test_two_servers_on_two_hosts(self):
         self.prefer('node-1')
         self.explore(self.builder(base.ALICE, self.mine, 2), self.leaving)
+
+
+class TenantTestCase(BuildingTestCase):
+    """A tenant launches a server, and is a tenant no more."""
+
+    def setUp(self):
+        super().setUp()
+        for name, host in zip('ab', self.hosts, strict=True):
+            self.disable_service(host)
+            self.admin.call_json('POST', GPU, {'host': {'host': host}})
+            self.add_host(self.alice, self.mine, name, 'gpu')
+        path = f'/os-pclouds/{self.mine}/tenants/{base.BOB}'
+        self.alice.call_json('PUT', path)
+        self.removing = self.actor(
+            'mover', (base.ALICE, world.MEMBER, ('DELETE', path)))
+
+    def _check(self):
+        super()._check()
+        # The first build has failed, so this is a later choice of a host.
+        self.assertEqual([], self.rows.servers())
+
+
+class TenantTest(TenantTestCase):
+
+    def test_one_server(self):
+        self.explore(self.builder(base.BOB, self.mine), self.removing)
+
+
+class PlantedTenantTest(TenantTestCase):
+
+    def test_alternates_of_a_server_in_a_pcloud(self):
+        with (mock.patch.object(request, 'is_final', lambda spec: False),
+              self.assertRaisesRegex(copies.CopyFailed, 'Server')):
+            self.explore(self.builder(base.BOB, self.mine), self.removing)
 
 
 class ComparedTest(compared.ComparedTestCase, LeavingTestCase):

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import gc
 import hashlib
+import itertools
 import os
 import sys
+import typing
 
 import fixtures
 from nova.tests import fixtures as nova_fixtures
@@ -37,10 +40,20 @@ ADMIN = (*MEMBER, 'admin')
 
 
 class WorldTestCase(base.PcloudTestCase):
-    """Two hosts, and actors that go on in every possible order."""
+    """Two hosts, and actors that go on in every possible order.
+
+    :cvar questions: (module or class, name) of functions before which actors
+        stand that make calls, in these worlds alone
+    :cvar building: likewise of actors that have servers built
+    :cvar switches: how often the turn may go to another actor while an actor
+        could go on; None for any number
+    """
 
     hosts = {'node-1': 'az1', 'node-2': 'az1'}
     service_down_time = _NEVER
+    questions: typing.ClassVar[Sequence[tuple[object, str]]] = ()
+    building: typing.ClassVar[Sequence[tuple[object, str]]] = ()
+    switches: typing.ClassVar[int | None] = _SWITCHES
 
     def setUp(self):
         # The actors alone act: services run no tasks.
@@ -59,11 +72,13 @@ class WorldTestCase(base.PcloudTestCase):
             databases.Connection(each.raw_connection().driver_connection)
             for each in self.engines()))
         self.places = self.useFixture(
-            places.Places(self.placement.fixture._client))
+            places.Places(self.placement.fixture._client, self.questions,
+                          self.building))
         self.answers: dict[str, list[int]] = {}
         self._way: list[str] = []
         self._last: str | None = None
         self._switches = 0
+        self._serial: set[str] | None = None
 
     def actor(self, name, *calls):
         """Return an actor that makes calls in sequence.
@@ -93,7 +108,8 @@ class WorldTestCase(base.PcloudTestCase):
               f'interleavings: {graph.states} states, {graph.turns} turns '
               f'({graph.taken} taken), '
               f'{len(graph.ends)} ends, '
-              f'{"any" if _SWITCHES is None else _SWITCHES} switches',
+              f'{"any" if self.switches is None else self.switches} '
+              'switches',
               file=sys.__stderr__, flush=True)
         for each, most in graph.repetitions().items():
             print(f'    {each.actor}: {each.function} is tried at most '
@@ -101,27 +117,59 @@ class WorldTestCase(base.PcloudTestCase):
             self.assertLess(most + 1, each.limit)
         return graph
 
+    def explore_as_serial(self, *actors: turns.Actor) -> graphs.Graph:
+        """Explore, where each end is the end of actors one after the other.
+
+        See `outcome`.
+        """
+        self._serial = {
+            copies.run(functools.partial(self._one_by_one, actors, order))
+            for order in itertools.permutations(actors)}
+        return self.explore(*actors)
+
     def _explore(self, actors):
+        self._graph = graphs.Graph()
+        self._begin(actors)
+        graphs.explore(self, self._graph)
+        return self._graph
+
+    def _begin(self, actors):
         with self.engines()[2].begin() as connection:
             ranks.spread(connection)
-        graph = graphs.Graph()
-        self._graph = graph
         self._turns = self.places.begin()
         for actor in actors:
             self._turns.start(actor)
             self._turns.standing()
-        graphs.explore(self, graph)
-        return graph
+
+    def _one_by_one(self, actors, order):
+        """Return the outcome of actors, each of which acts as a whole."""
+        self._begin(actors)
+        while choices := self._choices(self._turns.standing()):
+            self.take(min(choices, key=lambda choice: [
+                each.name for each in order].index(choice.split()[0])))
+        for error in self._turns.errors:
+            raise self._explained(error)
+        return repr(self.outcome())
+
+    def outcome(self) -> object:
+        """Return what users are told in the end, and what they have."""
+        return [sorted(self.answers.items()), sorted(
+            each for each in self.rows.members()
+            if each[0].startswith('Pcloud:'))]
+
+    def _choices(self, standing):
+        """Return the actors that may have the turn."""
+        return sorted(standing)
 
     def look(self) -> tuple[str, list[str]]:
         """Return the present state, and the actors that may have the turn."""
         standing = self._turns.standing()
         for error in self._turns.errors:
             raise self._explained(error)
-        choices = sorted(standing)
-        if _SWITCHES is None:
+        choices = self._choices(standing)
+        if self.switches is None:
             return self._digest(standing), choices
-        if self._switches >= _SWITCHES and self._last in standing:
+        if self._switches >= self.switches and self._last in choices:
             choices = [self._last]
         return (f'{self._digest(standing)} {self._last} {self._switches}',
                 choices)
@@ -130,14 +178,15 @@ class WorldTestCase(base.PcloudTestCase):
         """Let an actor go on."""
         standing = self._turns.standing()
         self._way.append(f'{choice}: {standing[choice]}')
-        self._switches += self._last in standing and choice != self._last
+        self._switches += choice != self._last and (
+            self._last in self._choices(standing))
         self._last = choice
         self.places.go(choice)
 
     def footprint(self) -> graphs.Footprint:
         """Return what the latest turn has read and written."""
         footprint = self.places.footprint()
-        if _SWITCHES is None:
+        if self.switches is None:
             return footprint
         # The states count the switches.
         return footprint._replace(writes=footprint.writes | {'switches'})
@@ -190,6 +239,8 @@ class WorldTestCase(base.PcloudTestCase):
     def end(self):
         """Check the invariants after the end of all actors."""
         try:
+            if self._serial is not None:
+                self.assertIn(repr(self.outcome()), self._serial)
             self._check_end()
         except AssertionError as error:
             raise self._explained(error)

@@ -2,6 +2,7 @@
 
 """The order of those who wait."""
 
+import dataclasses
 import random
 
 import ddt
@@ -10,6 +11,7 @@ from hypothesis import strategies
 import testtools
 
 from pcloud import exception
+from pcloud.rules.moving import dates
 from pcloud.rules import waiting
 
 PCLOUD = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
@@ -131,6 +133,16 @@ class ValuesTest(testtools.TestCase):
         kept = waiting.stored_share(value)
         self.assertAlmostEqual(value, waiting.share(kept['waiting']), 5)
 
+    def test_bounds_of_shares(self):
+        self.assertEqual([0.001, 1000.0],
+                         list(map(waiting.share, ('0.001', '1000'))))
+        self.assertRaises(exception.InvalidValue, waiting.share, '0.0009')
+
+    def test_a_project_of_which_nothing_is_kept(self):
+        project = waiting.Project(limit=1)
+        self.assertEqual(0, project.rank)
+        self.assertEqual([True, False], list(map(project.allows, (1, 2))))
+
     def test_until(self):
         now = 1790000000
         self.assertEqual(now + 60, waiting.until(
@@ -145,3 +157,11 @@ class ValuesTest(testtools.TestCase):
         self.assertEqual(entry('a', 'b').entry, waiting.Entry.read(text))
         self.assertEqual('my zone', waiting.Entry.read(
             f'{text} zone=my zone').zone)
+
+    def test_date_of_the_host(self):
+        its = entry('a', 'b').entry
+        self.assertIsNone(its.until_of_host)
+        for move, expected in (('live', 'live'), (None, 'none')):
+            self.assertEqual(
+                dates.Until(7000, expected), dataclasses.replace(
+                    its, leave=7000, move=move).until_of_host)
