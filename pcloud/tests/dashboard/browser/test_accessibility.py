@@ -104,12 +104,6 @@ class AccessibilityTest(base.BrowserTest):
             found += self.faults(name)
         return found
 
-    def settle(self):
-        """Wait until nothing is fetched any more."""
-        self.wait(lambda: self.driver.execute_script(
-            'return !$.active && !$("[aria-busy=true]").length'),
-            'The page is not ready')
-
     def test_an_owner(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1', 'web-2')
         client = self.client('bob')
