@@ -347,7 +347,7 @@
     $('#pcloud-all').prop('checked', count > 0 && count === boxes.length)
       .prop('indeterminate', count > 0 && count < boxes.length);
     form.find('button').prop('disabled', !count);
-    form.find('.pcloud-chosen').text(text(ngettext(
+    form.find('.pcloud-number-chosen').text(text(ngettext(
       '%(count)s host is chosen:', '%(count)s hosts are chosen:', count), {count: count}));
   }
 
@@ -357,9 +357,20 @@
     showChosen();
   });
 
-  // While many hosts are added the dialog tells how far that is.
+  // While many hosts are added it is told how far that is. Horizon takes a
+  // dialog away that is sent, and shows a sign of its own instead.
   $(document).on('submit', 'form.pcloud-add-hosts', function () {
     var form = $(this);
+    var isDialog = form.closest('.modal').length > 0;
+    setTimeout(function () {
+      showProgress(form, isDialog ?
+        $('<p class="pcloud-progress" role="status">').appendTo(
+          horizon.modals.spinner.find('.modal-body')) :
+        form.find('.pcloud-progress').prop('hidden', false).empty());
+    });
+  });
+
+  function showProgress(form, place) {
     var count = parseInt(form.find('[name=count]').val(), 10) || 1;
     var enables = form.find('[name=enable]').prop('checked');
     var had = (form.attr('data-taken') || '').split(' ').filter(Boolean).length;
@@ -368,11 +379,11 @@
     var bar = $('<progress>').attr({max: count * (enables ? 2 : 1), value: 0,
                                     'aria-label': gettext('Hosts that are added')});
     var words = $('<span>');
-    form.find('.pcloud-progress').prop('hidden', false).empty().append(bar, ' ', words);
+    place.append(bar, ' ', words);
     ask();
 
     function ask() {
-      if (!$.contains(document, form[0]) || form.find('.pcloud-progress').prop('hidden')) {
+      if (!$.contains(document, place[0])) {
         return;
       }
       $.get(form.attr('data-progress')).done(function (found) {
@@ -392,5 +403,5 @@
         setTimeout(ask, 1500);
       });
     }
-  });
+  }
 })();

@@ -340,12 +340,19 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
         pathlib.Path(f'{path}.html').write_text(self.driver.page_source)
         return f'{path}.png'
 
+    def settle(self):
+        """Wait until nothing is fetched any more."""
+        self.wait(lambda: self.driver.execute_script(
+            'return !$.active && !$("[aria-busy=true]").length'),
+            'The page is not ready')
+
     def picture(self, name, selector='#main_content, .modal-content'):
         """Write a picture for the guide, where pictures are asked for.
 
         :param selector: what the picture shows
         """
         if os.environ.get(_GENERATE):
+            self.settle()
             _GUIDE.mkdir(exist_ok=True)
             path = _GUIDE / f'{name}.png'
             self.find(selector).screenshot(str(path))
@@ -373,9 +380,11 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
                 self.admin.send(
                     'DELETE', f'{self.compute}/servers/{server}')
             deadline = time.monotonic() + _PATIENCE
-            while client.get_host(pcloud_id, host.name).instances:
+            # A call for each of many hosts takes its time.
+            while host.instances != ():
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.2)
+                host = client.get_host(pcloud_id, host.name)
             client.set_host_state(pcloud_id, host.name, 'disabled')
             client.remove_host(pcloud_id, host.name)
         client.delete_pcloud(pcloud_id)

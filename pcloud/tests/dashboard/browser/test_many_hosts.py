@@ -70,7 +70,7 @@ class BulkTest(base.BrowserTest):
         self.assertFalse(button.is_enabled())
         for name in names[:2]:
             self.click(f'#pcloud-choose-{name}')
-        self.wait_for_text('.pcloud-chosen', '2 hosts are chosen')
+        self.wait_for_text('.pcloud-number-chosen', '2 hosts are chosen')
         self.picture('dashboard-bulk')
         self.click('#pcloud-bulk [value=disable]')
         self.wait_for_text('.messages', '2 hosts are disabled.')
@@ -78,7 +78,7 @@ class BulkTest(base.BrowserTest):
             host.state for host in sorted(
                 client.list_hosts(pcloud.id), key=lambda host: host.name)])
         self.click('#pcloud-all')
-        self.wait_for_text('.pcloud-chosen', '3 hosts are chosen')
+        self.wait_for_text('.pcloud-number-chosen', '3 hosts are chosen')
         self.click('#pcloud-bulk [value=drain]')
         self.choose('move', 'none')
         self.click('input[type=submit]')
@@ -98,7 +98,7 @@ class ScaleTest(base.BrowserTest):
     """A Pcloud of sixty hosts, in a sandbox that has as many."""
 
     pools = {**base.BrowserTest.pools, 'bronze': (1, tuple(
-        f'node-{number}' for number in range(6, 67)))}
+        f'node-{number}' for number in range(7, 67)))}
 
     def test_sixty_hosts(self):
         admin, bob = self.client('admin'), self.project_id('bob')
@@ -116,11 +116,11 @@ class ScaleTest(base.BrowserTest):
         self.find('#pcloud-host-web-50')
         self.client('bob').add_hosts(pcloud.id, 'web', 10, 51, 'bronze')
         for language, group, fits in (
-                ('en', '60 hosts', 'more fit'), ('de', 'Hosts', 'passen')):
-            self.driver.add_cookie({'name': 'django_language',
+                ('en', ' hosts', 'more fit'), ('de', ' Hosts', 'passen')):
+            self.driver.add_cookie({'name': 'horizon_language',
                                     'value': language})
             self.open_pcloud(pcloud)
-            self.find('.pcloud-group')
+            self.wait_for_text('.pcloud-group', group)
             self.assert_quiet()
             self.assert_narrow()
             self.open_pcloud(pcloud, 'fit')
@@ -130,7 +130,7 @@ class ScaleTest(base.BrowserTest):
             self.assert_quiet()
             self.assert_narrow()
             self.picture(f'dashboard-many-{language}')
-        self.driver.delete_cookie('django_language')
+        self.driver.delete_cookie('horizon_language')
         self.open_pcloud(pcloud)
         self.find('#pcloud-host-text').send_keys('web-6')
         self.click('#pcloud-filter button')

@@ -214,7 +214,7 @@ class PoolTest(base.AdminPageTest):
             found.return_value[0][0].name = 'studio'
             page = self.page('detail', 'gpu')
 
-        self.assertContains(page, '<td>studio</td>')
+        self.assertContains(page, '>studio</td>')
         self.assertContains(page, 'web-3')
 
     def test_nobody_waits(self):
@@ -229,8 +229,8 @@ class PoolTest(base.AdminPageTest):
         page = self.page('detail', 'gpu')
 
         self.assertContains(page, '>fenced</span>', 1)
-        self.assertContains(page, 'End the fence of node-1')
-        self.assertNotContains(page, 'End the fence of node-2')
+        self.assertContains(page, 'End Fence: node-1')
+        self.assertNotContains(page, 'End Fence: node-2')
         for route, fenced in (('fence', True), ('unfence', False)):
             self.send(route, 'gpu', 'node-1')
             self.assertEqual({'host': {'fenced': fenced}},

@@ -35,7 +35,7 @@ class PoolTest(base.AdminPageTest):
                   'are replaced')
         self.assertContains(page, 'settling since 11/25/2026 noon')
         self.assertContains(page, 'enabled, does not answer')
-        self.assertContains(page, 'End the maintenance of', count=1)
+        self.assertContains(page, 'End Maintenance: ', count=1)
 
     def test_what_the_hosts_are(self):
         page = self.page('detail', 'gpu')
