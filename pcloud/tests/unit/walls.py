@@ -412,6 +412,14 @@ ROOMS = {
         'cost draining servers',
         'hosts',
         'administrator boxes'),
+    'pcloud_heat': _room(
+        'client', 'heat oslo_log',
+        'plugins',
+        'default host pcloud tenant',
+        'base'),
+    'pcloud_heat/plugins': _room(
+        '', '',
+        'pclouds'),
     'pcloud_simulator': _room(
         'exception rules text', 'prettytable',
         'command',
@@ -425,7 +433,7 @@ ROOMS = {
         'input_values text_files workload'),
 }
 
-YARDS = ('pcloud_sandbox', 'pcloud_simulator')
+YARDS = ('pcloud_heat', 'pcloud_sandbox', 'pcloud_simulator')
 
 # Tests look into every room, and the packages say what is exported.
 _OPEN = ('tests', '__init__')
