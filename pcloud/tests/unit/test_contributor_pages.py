@@ -5,6 +5,7 @@
 import configparser
 import pathlib
 import re
+import subprocess
 
 import ddt
 import testtools
@@ -55,6 +56,16 @@ class PagesTest(testtools.TestCase):
         self.assertGreater(len(paths), 20)
         self.assertEqual([], [each for each in paths
                               if not (ROOT / each[1]).exists()])
+
+    def test_worked_examples_apply(self):
+        """`functional.long.test_worked_examples` runs them."""
+        patches = sorted((FOLDER / 'examples').glob('*.patch'))
+        self.assertNotEqual([], patches)
+        for patch in patches:
+            done = subprocess.run(
+                ['git', 'apply', '--check', str(patch)], cwd=ROOT, text=True,
+                stderr=subprocess.PIPE)
+            self.assertEqual(0, done.returncode, done.stderr)
 
     def test_every_room_is_described(self):
         text = (FOLDER / 'rooms.rst').read_text()
