@@ -239,7 +239,7 @@ ROOMS = {
     'usage': _room(
         f'{_COMMON} api.call api.policies api.projects api.route api.schemas '
         'api.views backend objects',
-        'nova.context oslo_config oslo_utils',
+        'nova.context oslo_config',
         'routes',
         'handlers',
         'existing_hosts held_hosts pcloud_use'),
