@@ -67,11 +67,10 @@ def of_project_by_day(
     ledger.check_days(wanted, now)
     there = span_rows.read(
         context, [wanted, *ledger.days_of(wanted)], project_id)
-    closed = there.sums.get(project_id, {})
     return dataclasses.replace(
         _usage(there, project_id, wanted, now), days=ledger.daily(
-            {period: its for period, its in closed.items()
-             if period != wanted}, there.spans_of(project_id), wanted, now))
+            there.sums.get(project_id, {}), there.spans_of(project_id),
+            wanted, now))
 
 
 def of_all(

@@ -20,10 +20,7 @@ class Usages(base.Calls):
         :param project_id: None for the caller's project. Admin for others.
         :param month: such as "2026-11"; None for the present month
         """
-        project = project_id or self._transport.own_project_id()
-        return self._resource(
-            usage_resources.Usage, 'GET',
-            transport.path(transport.USAGES, project), params=_query(month))
+        return self._usage_of(project_id, _query(month))
 
     def get_usage_by_day(
         self, project_id: str | None = None, month: str | None = None,
@@ -33,11 +30,15 @@ class Usages(base.Calls):
         :param project_id: as of :meth:`get_usage`
         :param month: the present month, or the one before
         """
+        return self._usage_of(project_id, {**_query(month), 'by': 'day'})
+
+    def _usage_of(
+        self, project_id: str | None, query: Mapping[str, str],
+    ) -> usage_resources.Usage:
         project = project_id or self._transport.own_project_id()
         return self._resource(
             usage_resources.Usage, 'GET',
-            transport.path(transport.USAGES, project),
-            params={**_query(month), 'by': 'day'})
+            transport.path(transport.USAGES, project), params=query)
 
     def list_usages(
         self, month: str | None = None,

@@ -57,13 +57,9 @@ def with_volume(client_manager: typing.Any, part: plans.Part) -> plans.Part:
         return part
     root, *more = part.options.devices
     name_or_id = root['uuid']
-    try:
-        with _named('volume', name_or_id):
-            volume = client_manager.sdk_connection.block_storage.find_volume(
-                name_or_id, ignore_missing=False)
-    except (sdk_exceptions.SDKException, ks_exc.ClientException) as error:
-        raise exceptions.ClientError(
-            f"Volume '{name_or_id}' cannot be read: {error}") from None
+    with _read('volume', name_or_id):
+        volume = client_manager.sdk_connection.block_storage.find_volume(
+            name_or_id, ignore_missing=False)
     # Cinder keeps an image that Glance may have lost.
     image = (volume.volume_image_metadata or {}).get(_IMAGE_ID) or ''
     image = _known(client_manager, image) if image else ''
@@ -101,14 +97,21 @@ def _network_id(
     neutron = client_manager.sdk_connection.network
     what, find = (('port', neutron.find_port) if kind == 'port'
                   else ('network', neutron.find_network))
+    with _read(what, name_or_id):
+        found: str = find(name_or_id, ignore_missing=False).id
+    return found
+
+
+@contextlib.contextmanager
+def _read(what: str, name_or_id: str) -> Iterator[None]:
+    """As `_named`, of a service that may be away or refuse the call."""
     try:
         with _named(what, name_or_id):
-            found: str = find(name_or_id, ignore_missing=False).id
+            yield
     except (sdk_exceptions.SDKException, ks_exc.ClientException) as error:
         raise exceptions.ClientError(
             f"{what.capitalize()} '{name_or_id}' cannot be read: {error}"
         ) from None
-    return found
 
 
 @contextlib.contextmanager

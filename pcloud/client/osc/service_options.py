@@ -61,12 +61,12 @@ def networks(text: str) -> object:
     return [{'uuid': text}]
 
 
-def _network(text: str) -> list[dict[str, str]]:
-    return [{'uuid': _text(text)}]
+def _network(text: str) -> dict[str, str]:
+    return {'uuid': _text(text)}
 
 
-def _port(text: str) -> list[dict[str, str]]:
-    return [{'port': _text(text)}]
+def _port(text: str) -> dict[str, str]:
+    return {'port': _text(text)}
 
 
 def _text(text: str) -> str:
@@ -225,7 +225,7 @@ def _part(service: str, image: str, flavor: str,
         raise argparse.ArgumentTypeError(
             f"'{service}' needs an image or a volume, and not both")
     named = [each for name in ('network', 'port')
-             for found in values.get(name, ()) for each in found]
+             for each in values.get(name, ())]
     if named and 'nic' in values:
         raise argparse.ArgumentTypeError(
             f"'{service}' has nic beside network or port; give all of them as "

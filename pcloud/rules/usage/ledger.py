@@ -369,7 +369,8 @@ def daily(
 
     Seconds and costs of all days together are those of `totals`.
 
-    :param closed: ``day -> host flavor -> sum``, as `totals`
+    :param closed: ``day -> host flavor -> sum``, as `totals`; sums of other
+        periods may be there too
     :param spans: as `totals`
     :param now: as `totals`
     :returns: ``day -> host flavor -> sum``, in order, of each day up to now;

@@ -4,8 +4,10 @@
 
 import json
 import pathlib
+from unittest import mock
 
 from django import urls
+from openstack_dashboard import api as horizon_api
 from openstack_dashboard.api import base as horizon_base
 from openstack_dashboard.test import helpers
 import requests_mock
@@ -51,6 +53,15 @@ class PageTest(helpers.TestCase):
         mocker.start()
         self.addCleanup(mocker.stop)
         return mocker
+
+    def have_no_instances(self):
+        """Let Horizon find no instances, and its flavors."""
+        for name, found in (('server_list', ([], False)),
+                            ('flavor_list', self.flavors.list())):
+            patch = mock.patch.object(
+                horizon_api.nova, name, return_value=found)
+            patch.start()
+            self.addCleanup(patch.stop)
 
     def answer(self, method, path, *answers, **answer):
         """Answer a call of the compute API.

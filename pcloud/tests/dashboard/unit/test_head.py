@@ -3,12 +3,10 @@
 """The head of a Pcloud's page."""
 
 import dataclasses
-from unittest import mock
 
 import ddt
 from keystoneauth1 import exceptions as ksa_exceptions
 
-from openstack_dashboard import api as horizon_api
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard.project.head import doughnuts
@@ -67,12 +65,7 @@ class HeadTest(base.PageTest):
 
     def setUp(self):
         super().setUp()
-        for name, found in (('server_list', ([], False)),
-                            ('flavor_list', self.flavors.list())):
-            patch = mock.patch.object(
-                horizon_api.nova, name, return_value=found)
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.have_no_instances()
         self.answer('GET', self.at, json={'pcloud': {
             **self.pcloud, 'flavors': None}})
         self.answer('GET', f'{self.at}/explain',

@@ -2,9 +2,6 @@
 
 """Moves that give hosts back or make room."""
 
-from unittest import mock
-
-from openstack_dashboard import api as horizon_api
 from pcloud.tests.dashboard.unit import base
 
 REFUSED = {'conflictingRequest': {'code': 409, 'message': 'It is in use.'}}
@@ -14,12 +11,7 @@ class MovesTest(base.PageTest):
 
     def setUp(self):
         super().setUp()
-        for name, found in (('server_list', ([], False)),
-                            ('flavor_list', self.flavors.list())):
-            patch = mock.patch.object(
-                horizon_api.nova, name, return_value=found)
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.have_no_instances()
         self.plan = base.sample('rebalance/show-resp')['rebalance']
 
     def tab(self, body=None, **query):
