@@ -43,7 +43,7 @@ class LaunchesTestCase(test_building.BuildingTestCase):
 
         @functools.wraps(choose)
         def routed(scheduler, context, *given, **options):
-            its = self.other if context.user_id == 'two' else self.scheduler
+            its = self.scheduler if context.user_id == 'one' else self.other
             return choose(its.manager, context, *given, **options)
 
         self.useFixture(fixtures.MockPatchObject(
@@ -52,7 +52,7 @@ class LaunchesTestCase(test_building.BuildingTestCase):
     def launch(self, name, project, hints=None, **server):
         """Return the actor that launches a server.
 
-        :param name: 'one' or 'two', which chooses the scheduler
+        :param name: 'one', or the name of the launch of the other scheduler
         :param hints: the scheduler hints
         :param server: members of the body that differ from a small server's
         """
