@@ -79,8 +79,9 @@ class ServersTestCase(base.CloudTestCase):
     def setUp(self):
         super().setUp()
         self.clock = base.Clock()
-        self.useFixture(fixtures.MonkeyPatch(
-            'pcloud.client.deploy.waits.time', self.clock))
+        for waiting in ('server_runs', 'waits'):
+            self.useFixture(fixtures.MonkeyPatch(
+                f'pcloud.client.deploy.{waiting}.time', self.clock))
         self.useFixture(fixtures.MonkeyPatch(
             'pcloud.client.deploy.services.stamp', self._created))
         self.servers, self.done, self.created = {}, [], []
