@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A host that has failed comes back while workers recover it."""
+"""Workers recover a host that has failed, and the host comes back."""
+
+from unittest import mock
 
 import ddt
 from nova import context as nova_context
 
 from pcloud.backend.cells import fenced_services
 from pcloud.moving import recoveries
+from pcloud.moving import recovery_subjects
 from pcloud import names
 from pcloud.objects import pclouds
 from pcloud.rules.moving import recovery
 from pcloud.tests.support import base
+from pcloud.tests.worlds import copies
 from pcloud.tests.worlds import turns
 from pcloud.tests.worlds import world
 
@@ -100,3 +104,47 @@ class ComingBackTest(RecoveringTestCase):
     def test_a_worker(self, policy):
         self.wish(policy)
         self.explore_as_serial(self.worker('worker', 2), self.coming_back())
+
+
+class WorkersTestCase(RecoveringTestCase):
+    """Two hosts are free, and the Pcloud wants one for its failed host.
+
+    The random numbers of the workers are those that draw different hosts
+    first.
+    """
+
+    hosts = RecoveringTestCase.hosts | {'node-3': 'az1'}
+    switches = world.WorldTestCase.switches or 1
+
+    def explore_both(self):
+        """Recover the host twice."""
+        self.wish(recovery.REPLACE)
+        return self.explore_as_serial(
+            self.worker('one', 2), self.worker('three', 2))
+
+    def _check_end(self):
+        self.rest()
+        self.assertEqual(2, len(self.states()))
+
+
+class WorkersTest(WorkersTestCase):
+
+    def test_two_workers(self):
+        self.explore_both()
+
+
+class PlantedWorkersTest(WorkersTestCase):
+
+    def test_workers_that_do_not_read_again(self):
+        keep = recovery_subjects.keep
+
+        def overwrite(written, aggregate_id, subject, kept):
+            # Else the database lets nobody write a second recovery.
+            written.drop(aggregate_id, [names.recovery_key(subject.host)])
+            keep(written, aggregate_id, subject, kept)
+
+        with (mock.patch.object(recovery_subjects, 'is_wanted',
+                                lambda *_: True),
+              mock.patch.object(recovery_subjects, 'keep', overwrite),
+              self.assertRaisesRegex(copies.CopyFailed, '3 not in')):
+            self.explore_both()
