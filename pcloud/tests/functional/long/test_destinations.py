@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What a choice was right for is asked again, or the choice is final."""
 
 from unittest import mock

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """What Pclouds do when hosts of theirs are going to be in maintenance."""
 
 import threading

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """``pcloud-manage`` as an operator calls it, while a cell is away."""
 
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-
 """Copies of sticky keys: whatever becomes of hosts, servers keep their copies.
 
 Of the hosts, node-1 and node-4 have store 1, node-2 has store 2, and node-3

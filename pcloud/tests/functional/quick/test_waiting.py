@@ -24,7 +24,6 @@ from pcloud.tests.functional.quick import test_growing_pcloud
 from pcloud.tests.functional.quick import test_maintenance_policy
 from pcloud.tests.support import base
 from pcloud.tests.support import counting
-from pcloud.tests.support import kills
 
 
 class WaitingTestCase(test_api.ApiTestCase):
@@ -479,23 +478,6 @@ class WorkerTest(WaitingTestCase):
         self.match()
         self.assertEqual({}, self.rows())
         self.assertEqual([], self.kinds())
-
-    def test_killed_at_any_statement(self):
-        engine, number = self.engines()[0], 0
-        self.wait(self.bob, self.his)
-        self.free('a')
-        kept, is_killed = self.keep(), True
-        while is_killed:
-            number += 1
-            is_killed = kills.is_killed(engine, number, self.match)
-            has = self.names(self.bob, self.his) == ['new']
-            self.assertEqual(has, not self.rows(), number)
-            self.match()
-            self.work()
-            self.assertEqual(['new'], self.names(self.bob, self.his))
-            self.assertEqual([], self.kinds())
-            self.put_back(kept)
-        self.assertGreater(number, 20)
 
     def test_a_worker_matches_in_its_pass(self):
         self.wait(self.bob, self.his)
