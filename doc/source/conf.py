@@ -38,7 +38,7 @@ extensions = [
 HAS_DOT = shutil.which('dot') is not None
 if HAS_DOT:
     extensions.append('sphinx.ext.graphviz')
-# An archive of the sources, as a package of a distribution is built from, is no
+# An archive of the sources, as packages of distributions are built from, is no
 # clone.
 IS_CLONE = (pathlib.Path(__file__).parents[2] / '.git').exists()
 if IS_CLONE:
