@@ -7,6 +7,8 @@ import pathlib
 import shutil
 import sys
 
+from docutils import nodes
+from docutils.parsers import rst
 from sphinx.directives import code
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / '_ext'))
@@ -27,7 +29,6 @@ extensions = [
     'oslo_policy.sphinxext',
     'oslo_policy.sphinxpolicygen',
     'release_titles',
-    'reno.sphinxext',
     'rooms',
     'sphinx.ext.autodoc',
     'sphinx.ext.intersphinx',
@@ -37,6 +38,11 @@ extensions = [
 HAS_DOT = shutil.which('dot') is not None
 if HAS_DOT:
     extensions.append('sphinx.ext.graphviz')
+# An archive of the sources, as packages of distributions are built from, is no
+# clone.
+IS_CLONE = (pathlib.Path(__file__).parents[2] / '.git').exists()
+if IS_CLONE:
+    extensions.append('reno.sphinxext')
 graphviz_output_format = 'svg'
 
 html_theme = 'furo'
@@ -87,7 +93,19 @@ class DiagramSource(code.CodeBlock):
         return super().run()
 
 
+class NoReleaseNotes(rst.Directive):
+    """Say where the notes are: reno reads them from a clone alone."""
+
+    def run(self) -> list:
+        """Return a paragraph."""
+        return [nodes.paragraph(text=(
+            'These pages were not built in a clone. The notes are the files '
+            'of the folder releasenotes.'))]
+
+
 def setup(app) -> None:
-    """Build without a warning where Graphviz is not installed."""
+    """Build without a warning where Graphviz or a clone is missing."""
     if not HAS_DOT:
         app.add_directive('graphviz', DiagramSource)
+    if not IS_CLONE:
+        app.add_directive('release-notes', NoReleaseNotes)

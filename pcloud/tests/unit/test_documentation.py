@@ -180,13 +180,16 @@ class SourcesTest(testtools.TestCase):
         self.assertTrue(metadata['project_urls'].endswith(f'project:{name}'))
         self.assertIn(f'\nrepository: {address}\n', (
             ROOT / 'ansible/galaxy.yml').read_text())
+        for path, field in (('control', 'Homepage'), ('copyright', 'Source')):
+            self.assertIn(f'\n{field}: {address}\n', (
+                ROOT / 'debian' / path).read_text())
         self.assertEqual(2, (ROOT / '.zuul.yaml').read_text().count(
             f'pcloud: {address}\n'))
         self.assertIn(f'\nproject={name}.git\n', (
             ROOT / '.gitreview').read_text())
         self.assertEqual(
-            {'.zuul.yaml', 'ansible/galaxy.yml', 'doc/source/conf.py',
-             'setup.cfg'},
+            {'.zuul.yaml', 'ansible/galaxy.yml', 'debian/control',
+             'debian/copyright', 'doc/source/conf.py', 'setup.cfg'},
             {path for path in tracked()
              if f'{host}/{name}' in (ROOT / path).read_text('latin-1')})
 
