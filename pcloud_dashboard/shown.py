@@ -60,17 +60,30 @@ _RECOVERING = {
 
 
 @dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of what is used, such as a server.
+
+    :ivar percent: of what is used
+    """
+
+    title: str
+    percent: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Bar:
     """How much of something is used.
 
     :ivar used: in the unit of the size
     :ivar size: None where nobody knows, or where there is no limit
     :ivar text: both in words
+    :ivar parts: what the used part of the bar is made of, where known
     """
 
     used: int
     size: float | None
     text: str
+    parts: tuple[Part, ...] = ()
 
     @property
     def percent(self) -> int:
