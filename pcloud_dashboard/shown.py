@@ -365,8 +365,14 @@ class ShownHost:
 
 
 def moment(text: str | None) -> datetime.datetime | None:
-    """Return the moment that the API has written, None for none."""
-    return dateparse.parse_datetime(text) if text else None
+    """Return the moment that the API has written, None for none.
+
+    A moment without a time zone, such as a date, is one of UTC.
+    """
+    when = dateparse.parse_datetime(text) if text else None
+    if when is not None and timezone.is_naive(when):
+        return when.replace(tzinfo=datetime.UTC)
+    return when
 
 
 def day_and_time(text: str | None) -> str:

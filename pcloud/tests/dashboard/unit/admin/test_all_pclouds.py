@@ -25,6 +25,7 @@ class AllPcloudsTest(base.AdminPageTest):
             'pclouds': [] if 'marker' in request.qs else found})
         self.answer('GET', '/os-pcloud-audit', json=base.sample(
             'audit/list-resp'))
+        self.answer('GET', '/os-pcloud-attributes', json={'attributes': []})
         with mock.patch.object(horizon_api.keystone, 'tenant_list',
                                return_value=([], False)):
             page = self.page('index')
