@@ -56,6 +56,7 @@ const model = angular.element(document.body).injector().get(
     'launchInstanceModel');
 return model.initialized && !model.initializing;
 """
+_SILENT = 'The compute service does not answer.'
 # More than Tab stops at on any page.
 _MOST_STOPS = 300
 
@@ -328,9 +329,18 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
             return wait.WebDriverWait(
                 self.driver, _PATIENCE, 0.2,
                 (exceptions.StaleElementReferenceException,)).until(
-                    lambda driver: condition())
+                    lambda driver: condition() or self._ask_again())
         except exceptions.TimeoutException:
             self.fail(f'{otherwise}. See {self.keep_failure()}')
+
+    def _ask_again(self):
+        """Load a page anew that says that the API had no answer in time.
+
+        A page waits seconds for an answer, and a busy machine needs more.
+        """
+        if any(_SILENT in each.text for each in
+               self.driver.find_elements(CSS, '#main_content .alert')):
+            self.driver.refresh()
 
     def keep_failure(self):
         """Keep a picture and the source of the page, and return the path."""
