@@ -56,6 +56,12 @@ const model = angular.element(document.body).injector().get(
     'launchInstanceModel');
 return model.initialized && !model.initializing;
 """
+# Takes the messages away that lie above the page.
+_TELL_NO_MORE = """
+const injector = angular.element(document.body).injector();
+injector.get('horizon.framework.widgets.toast.service').clearAll();
+injector.get('$rootScope').$applyAsync();
+"""
 _SILENT = 'The compute service does not answer.'
 # More than Tab stops at on any page.
 _MOST_STOPS = 300
@@ -363,6 +369,9 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
         """
         if os.environ.get(_GENERATE):
             self.settle()
+            self.driver.execute_script(_TELL_NO_MORE)
+            self.wait(lambda: not self.driver.find_elements(
+                CSS, 'toast .alert'), 'A message stays')
             _GUIDE.mkdir(exist_ok=True)
             path = _GUIDE / f'{name}.png'
             self.find(selector).screenshot(str(path))

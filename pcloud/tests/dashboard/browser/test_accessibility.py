@@ -167,7 +167,7 @@ class AccessibilityTest(base.BrowserTest):
                 'gold/edit', 'gold/add-host', 'gold/delete')},
             'all-pclouds': '/admin/pclouds/',
             **{name: f'/admin/pclouds/{name}' for name in (
-                'usage', 'quotas', 'policies', 'policies/set',
+                'usage', 'waiting', 'quotas', 'policies', 'policies/set',
                 'policies/set-default')}}))
         self.assertEqual([], ours(self.faults_of({
             'aggregates': '/admin/aggregates/'})))
