@@ -37,6 +37,14 @@ class HostsTest(base.BrowserTest):
         self.assertEqual({'one', 'two'}, widths.keys())
         # m1.tiny has 512 MiB, m1.small 2048 MiB.
         self.assertAlmostEqual(4, widths['two'] / widths['one'], delta=0.2)
+        client = self.client('bob')
+        client.add_host(pcloud.id, 'web-2', 'gold')
+        client.set_host_state(pcloud.id, 'web-2', 'enabled')
+        self.new_server('bob', 'db', pcloud, '4')
+        self.open_pcloud(pcloud)
+        self.wait_for_text('#pcloud-host-web-2 .pcloud-vcpus', '4 of 10')
+        self.find('.pcloud-doughnuts')
+        self.picture('dashboard-hosts')
         self.assert_well_made()
 
     def test_switch_drain_and_remove(self):
