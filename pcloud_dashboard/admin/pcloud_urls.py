@@ -12,6 +12,8 @@ from pcloud_dashboard.admin import waiting_views
 
 urlpatterns = [
     urls.path('', pcloud_views.IndexView.as_view(), name='index'),
+    urls.path('findings', pcloud_views.FindingsView.as_view(),
+              name='findings'),
     urls.path('usage', usage_views.UsagesView.as_view(), name='usage'),
     urls.path('waiting', waiting_views.WaitingView.as_view(),
               name='waiting'),

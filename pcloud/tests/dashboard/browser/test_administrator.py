@@ -61,7 +61,7 @@ class AdministratorTest(base.BrowserTest):
         self.open('/admin/pclouds/')
         self.wait_for_text('#all_pclouds', 'farm of carol')
         self.wait_for_text('#all_pclouds', 'carol')
-        self.wait_for_text('#main_content', 'Findings of the audit')
+        self.wait_for_text('#pcloud-audit', 'Nothing is wrong.')
         self.wait_for_text('#pcloud-idle', '2 units are idle')
         self.picture('dashboard-all-pclouds')
         self.assert_quiet()

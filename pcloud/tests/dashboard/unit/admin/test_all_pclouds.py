@@ -23,8 +23,6 @@ class AllPcloudsTest(base.AdminPageTest):
                      ('silent', None)))]
         self.answer('GET', '/os-pclouds', json=lambda request, context: {
             'pclouds': [] if 'marker' in request.qs else found})
-        self.answer('GET', '/os-pcloud-audit', json=base.sample(
-            'audit/list-resp'))
         self.answer('GET', '/os-pcloud-attributes', json={'attributes': []})
         with mock.patch.object(horizon_api.keystone, 'tenant_list',
                                return_value=([], False)):

@@ -5,6 +5,7 @@
 from unittest import mock
 
 import ddt
+from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
@@ -115,12 +116,23 @@ class FirstPageTest(base.AdminPageTest):
         text = self.first().content.decode()
 
         places = [text.index(f'id="{each}"') for each in (
-            'pcloud-findings', 'pcloud-pool-bars', 'pcloud-failed',
+            'pcloud-audit', 'pcloud-pool-bars', 'pcloud-failed',
             'pcloud-announced', 'pcloud-idle', 'pcloud-owner',
             'all_pclouds')]
         self.assertEqual(sorted(places), places)
         for words in ('New disks', 'reboot', 'not fenced', 'units are idle'):
             self.assertIn(words, text)
+
+    def test_the_page_does_not_wait_for_the_audit(self):
+        self.first()
+        self.assertNotIn(('GET', '/os-pcloud-audit'), self.calls())
+
+        self.assertContains(self.page('findings'), 'id="pcloud-findings"')
+        self.answer('GET', '/os-pcloud-audit', json={'findings': []})
+        self.assertContains(self.page('findings'), 'Nothing is wrong.')
+        self.answer('GET', '/os-pcloud-audit',
+                    exc=ksa_exceptions.ConnectFailure)
+        self.assertContains(self.page('findings'), 'does not answer')
 
     def test_those_with_most_idle_units_first(self):
         self.assertEqual(
