@@ -33,7 +33,7 @@ _SHORT = {'VCPU': gettext_lazy('vCPUs'), 'MEMORY_MB': gettext_lazy('memory'),
 class Segment:
     """A part of a bar.
 
-    :ivar kind: the class: server, other, ghost or rest
+    :ivar kind: the class: server, other, ghost, rest or closed
     :ivar percent: the width
     """
 
@@ -114,7 +114,7 @@ def _picture(explained: plan_resources.ExplainedHost,
         explained.name, host.state or '', host.availability_zone, host.rack,
         None if running is None else len(running), explained.fits,
         str(_SHORT.get(name, name)) if amounts else '',
-        _segments(explained.fits, amounts, need.get(name, 0), sizes.parts(
+        _segments(explained, amounts, need.get(name, 0), sizes.parts(
             running or (), name, amounts.used, servers))
         if amounts else (), why)
 
@@ -166,9 +166,11 @@ def _binding(explained: plan_resources.ExplainedHost, host: resources.Host,
     return name, _Amounts(used + explained.fits * need[name], used)
 
 
-def _segments(fits: int, amounts: _Amounts, need: float,
-              servers: Sequence[tuple[str, float]]) -> tuple[Segment, ...]:
+def _segments(explained: plan_resources.ExplainedHost, amounts: _Amounts,
+              need: float, servers: Sequence[tuple[str, float]],
+              ) -> tuple[Segment, ...]:
     """Return the segments: servers, what else is used, ghosts, the rest."""
+    fits = explained.fits
     told = sum(size for _name, size in servers)
     over = max(0.0, amounts.used - told)
     used = max(amounts.used, told)
@@ -184,9 +186,21 @@ def _segments(fits: int, amounts: _Amounts, need: float,
                              _('%d would fit') % fits))
     rest = 100 * (whole - used - fits * need) / whole
     if rest > 0.05:
-        found.append(Segment('rest', rest, _('too little for one more')))
+        found.append(_rest(explained, rest))
     return tuple(dataclasses.replace(each, percent=round(each.percent, 2))
                  for each in found)
+
+
+def _rest(explained: plan_resources.ExplainedHost,
+          percent: float) -> Segment:
+    """Return what is neither used nor of use.
+
+    What a host has left that lets no server in need not be too little.
+    """
+    if explained.fits or any(each.code == 'too_little'
+                             for each in explained.in_the_way):
+        return Segment('rest', percent, _('too little for one more'))
+    return Segment('closed', percent, _('takes no new instances'))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -183,6 +183,10 @@ class FitTest(unittest.TestCase):
             [('server', 36.36), ('server', 9.09), ('other', 45.45),
              ('rest', 9.09)], self.parts(picture))
 
+    def test_a_host_that_lets_no_server_in(self):
+        kind, _percent = self.parts(self.picture(0))[-1]
+        self.assertEqual('closed', kind)
+
     def test_the_ratio_of_the_pcloud(self):
         picture = self.picture(1, pcloud=dataclasses.replace(
             self.PCLOUD, cpu_allocation_ratio=0.4))
