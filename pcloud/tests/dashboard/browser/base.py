@@ -61,6 +61,7 @@ _TELL_NO_MORE = """
 const injector = angular.element(document.body).injector();
 injector.get('horizon.framework.widgets.toast.service').clearAll();
 injector.get('$rootScope').$applyAsync();
+$('.messages > .alert').remove();
 """
 _SILENT = 'The compute service does not answer.'
 # More than Tab stops at on any page.
@@ -371,7 +372,7 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
             self.settle()
             self.driver.execute_script(_TELL_NO_MORE)
             self.wait(lambda: not self.driver.find_elements(
-                CSS, 'toast .alert'), 'A message stays')
+                CSS, '.messages .alert'), 'A message stays')
             _GUIDE.mkdir(exist_ok=True)
             path = _GUIDE / f'{name}.png'
             self.find(selector).screenshot(str(path))
