@@ -267,6 +267,15 @@ def placed_servers(
     return {server.server: server for server in found}
 
 
+@memoized.memoized
+def host_flavors(request: http.HttpRequest) -> list[resources.HostFlavor]:
+    """Return the host flavors, with their pools for an administrator.
+
+    :returns: empty, with a message, when the API fails
+    """
+    return ask_all(request, lambda client: client.list_host_flavors())
+
+
 def flavors(request: http.HttpRequest) -> list:
     """Return the flavors of servers, the smallest first.
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
+from pcloud_dashboard import kinds
 from pcloud_dashboard.words import reasons
 
 from pcloud.client import resources
@@ -60,17 +61,30 @@ _RECOVERING = {
 
 
 @dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of what is used, such as a server.
+
+    :ivar percent: of what is used
+    """
+
+    title: str
+    percent: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Bar:
     """How much of something is used.
 
     :ivar used: in the unit of the size
     :ivar size: None where nobody knows, or where there is no limit
     :ivar text: both in words
+    :ivar parts: what the used part of the bar is made of, where known
     """
 
     used: int
     size: float | None
     text: str
+    parts: tuple[Part, ...] = ()
 
     @property
     def percent(self) -> int:
@@ -162,36 +176,6 @@ def lent(pcloud: resources.Pcloud) -> str:
                     others) % others
 
 
-@dataclasses.dataclass(frozen=True)
-class ShownKind:
-    """What a host is, or what all hosts of a host flavor are.
-
-    :ivar resources: resource class and amount, in words
-    """
-
-    resources: tuple[tuple[str, str], ...]
-    traits: tuple[str, ...]
-
-
-def flavor_kind(flavor: resources.HostFlavor) -> ShownKind | None:
-    """Return what all hosts of a host flavor are, None where not known."""
-    if flavor.resources is None:
-        return None
-    return ShownKind(tuple((name, str(amount)) for name, amount
-                           in sorted(flavor.resources.items())),
-                     flavor.traits or ())
-
-
-def _host_kind(host: resources.Host) -> ShownKind | None:
-    if host.resources is None:
-        return None
-    return ShownKind(tuple(
-        (name, _('%(used)s of %(size)s') % {
-            'used': amount['used'], 'size': amount['total']})
-        for name, amount in sorted(host.resources.items())),
-        host.traits or ())
-
-
 def quota_bar(quota: resources.Quota) -> Bar:
     """Return how many units of the quota are used."""
     used = quota.units_in_use or 0
@@ -250,7 +234,7 @@ class ShownHost:
     servers: tuple[ShownServer, ...] | None
     vcpus: Bar | None
     memory: Bar | None
-    kind: ShownKind | None
+    kind: kinds.ShownKind | None
     next_reboot: datetime.datetime | None
     maintenance: Mapping[str, typing.Any] | None
     drain: Mapping[str, typing.Any] | None
@@ -352,8 +336,14 @@ class ShownHost:
 
 
 def moment(text: str | None) -> datetime.datetime | None:
-    """Return the moment that the API has written, None for none."""
-    return dateparse.parse_datetime(text) if text else None
+    """Return the moment that the API has written, None for none.
+
+    A moment without a time zone, such as a date, is one of UTC.
+    """
+    when = dateparse.parse_datetime(text) if text else None
+    if when is not None and timezone.is_naive(when):
+        return when.replace(tzinfo=datetime.UTC)
+    return when
 
 
 def day_and_time(text: str | None) -> str:
@@ -376,7 +366,7 @@ def host(value: resources.Host, pcloud: resources.Pcloud,
         servers=None if value.instances is None else tuple(
             ShownServer(each, names.get(each)) for each in value.instances),
         vcpus=vcpu_bar(value, pcloud), memory=memory_bar(value, pcloud),
-        kind=_host_kind(value), next_reboot=moment(value.next_reboot),
+        kind=kinds.of_host(value), next_reboot=moment(value.next_reboot),
         maintenance=value.maintenance, drain=value.drain,
         recovery=value.recovery, leaves=moment(value.until),
         left=_left(value.recovery or value.drain or {}, names),

@@ -15,6 +15,7 @@ from horizon import views
 
 from pcloud_dashboard.admin import computes
 from pcloud_dashboard import api
+from pcloud_dashboard import kinds
 from pcloud_dashboard import policies
 from pcloud_dashboard.project import forms as pcloud_forms
 from pcloud_dashboard.project import pages
@@ -153,7 +154,7 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
                 _row(host, names))
         return super().get_context_data(
             flavor=self.flavor, zones=sorted(zones.items()),
-            size=_size(self.flavor), kind=shown.flavor_kind(self.flavor),
+            size=_size(self.flavor), kind=kinds.of_flavor(self.flavor),
             waiting=self._waiting(names),
             **self._rights(), **kwargs)
 

@@ -8,10 +8,15 @@ from pcloud_dashboard.admin import default_views
 from pcloud_dashboard.admin import pcloud_views
 from pcloud_dashboard.admin import policy_views
 from pcloud_dashboard.admin import usage_views
+from pcloud_dashboard.admin import waiting_views
 
 urlpatterns = [
     urls.path('', pcloud_views.IndexView.as_view(), name='index'),
+    urls.path('findings', pcloud_views.FindingsView.as_view(),
+              name='findings'),
     urls.path('usage', usage_views.UsagesView.as_view(), name='usage'),
+    urls.path('waiting', waiting_views.WaitingView.as_view(),
+              name='waiting'),
     urls.path('policies', policy_views.IndexView.as_view(),
               name='policies'),
     urls.path('policies/set', policy_views.SetView.as_view(),

@@ -6,11 +6,13 @@ import typing
 
 from django.core import paginator
 from django import http
+from django import shortcuts
 from django.template import loader
 from django import urls
 from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views import generic
 from horizon import forms
 from horizon import tables
 
@@ -74,6 +76,7 @@ class AllPcloudsTable(stacked.StackedTable):
     owner = tables.Column('owner', verbose_name=_('Owner'))
     hosts = tables.Column('host_count', verbose_name=_('Hosts'))
     empty = tables.Column(_empty, verbose_name=_('Empty Hosts'))
+    idle = tables.Column('id', verbose_name=_('Idle Units'))
     servers = tables.Column('servers', verbose_name=_('Instances'))
     units = tables.Column('units', verbose_name=_('Units'))
 
@@ -90,16 +93,18 @@ class AllPcloudsTable(stacked.StackedTable):
                  **kwargs: typing.Any) -> None:
         super().__init__(request, *args, **kwargs)
         names = api.project_names(request)
+        idle = pools.idle_units(api.host_flavors(request))
         self.columns['owner'].transform = lambda pcloud: names.get(
             pcloud.owner, pcloud.owner)
+        self.columns['idle'].transform = lambda pcloud: idle.get(pcloud.id, 0)
 
 
 class IndexView(tables.DataTableView):
     """The administrator's first page.
 
     The findings of the audit come first, then what becomes of the hosts, and
-    the Pclouds, those with idle hosts first. Three calls of the API, and one
-    of Keystone.
+    the Pclouds, those with most idle units first. Three calls of the API, and
+    one of Keystone.
     """
 
     table_class = AllPcloudsTable
@@ -120,29 +125,54 @@ class IndexView(tables.DataTableView):
     def pclouds(self) -> paginator.Page:
         """The page of Pclouds that is asked for, of the owner asked for."""
         owner = self.request.GET.get('owner', '')
+        idle = pools.idle_units(api.host_flavors(self.request))
         return paging.page(self.request, sorted(
             (pcloud for pcloud in self.found
              if owner in ('', pcloud.owner)),
             key=lambda pcloud: (
-                -(_empty(pcloud) or 0), shown.natural(pcloud.name))))
+                -idle.get(pcloud.id, 0), -(_empty(pcloud) or 0),
+                shown.natural(pcloud.name))))
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
         context = super().get_context_data(**kwargs)
         owners = {pcloud.owner for pcloud in self.found}
+        by_id = {pcloud.id: pcloud.name for pcloud in self.found}
         names = api.project_names(self.request) if owners else {}
-        flavors = api.ask_all(self.request, v1.Client.list_host_flavors)
+        flavors = api.host_flavors(self.request)
+        idle = pools.idle_units(flavors)
         return {
-            **context, 'findings': self._findings(), 'page': self.pclouds,
+            **context, 'page': self.pclouds,
             'query': paging.query(self.request),
             'owner': self.request.GET.get('owner', ''),
             'owners': shown.choices({
                 each: names.get(each, each) for each in owners}),
             'pools': pools.pools(flavors),
-            'announced': pools.announced(flavors)}
+            'announced': pools.announced(flavors, api.ask_all(
+                self.request, v1.Client.list_attributes)),
+            'failed': [(host, by_id.get(host.pcloud, host.pcloud))
+                       for host in pools.failed(flavors)],
+            'idle': sum(idle.values())}
 
-    def _findings(self) -> list[resources.Finding] | None:
-        return api.ask(self.request, v1.Client.audit)
+
+class FindingsView(generic.View):
+    """The findings of the audit, which the first page does not wait for.
+
+    One call of the API, which looks at all that is written about Pclouds.
+    """
+
+    http_method_names = ['get']
+
+    def get(self, request: http.HttpRequest,
+            **kwargs: typing.Any) -> http.HttpResponse:
+        """Answer with the table alone."""
+        found: dict[str, typing.Any]
+        try:
+            found = {'findings': api.client(request).audit()}
+        except api.FAILURES as error:
+            found = {'failure': api.words(error)}
+        return shortcuts.render(
+            request, 'pcloud_dashboard/admin/_findings.html', found)
 
 
 class QuotaForm(pcloud_forms.ApiForm):

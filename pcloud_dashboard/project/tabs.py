@@ -2,6 +2,7 @@
 
 """The tabs of a Pcloud's page."""
 
+from collections.abc import Iterable
 import dataclasses
 import typing
 
@@ -14,6 +15,7 @@ from horizon import tabs
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
 from pcloud_dashboard.project.hosts import listing
+from pcloud_dashboard.project.hosts import sizes
 from pcloud_dashboard.project import pages
 from pcloud_dashboard.project.planning import bundles
 from pcloud_dashboard.project.planning import changes
@@ -85,12 +87,13 @@ class HostsTab(PcloudTab):
     def find(self, request: http.HttpRequest) -> dict:
         """Return the hosts, and what the Pcloud waits for.
 
-        Two calls of the API, and two of Nova's own.
+        Two calls of the API, and three of Nova's own.
         """
         found = api.client(request).list_hosts(self.pcloud.id)
-        names = api.server_names(request) if any(
-            host.instances for host in found) else {}
-        hosts = shown.hosts(found, self.pcloud, names)
+        own = scale(request, found)
+        hosts = [sizes.to_scale(host, own) for host in shown.hosts(
+            found, self.pcloud,
+            {server: each.name for server, each in own.items()})]
         wanted = listing.asked(request.GET)
         listed = [host for host in hosts if wanted.takes(host)]
         servers = listing.unplaced(api.unplaced_servers(
@@ -118,6 +121,17 @@ class HostsTab(PcloudTab):
             return {'waiting_failure': api.words(error)}
         return {'waiting': waits.entries(found, {}, {}),
                 'may_cancel': self.allows(policies.CANCEL_WAITING)}
+
+
+def scale(request: http.HttpRequest, hosts: Iterable[resources.Host],
+          ) -> dict[str, sizes.ServerSize]:
+    """Return the servers of the project with their sizes, by id.
+
+    Two calls of Nova's own, none where the hosts have no servers.
+    """
+    if not any(host.instances for host in hosts):
+        return {}
+    return sizes.sizes(api.own_servers(request), api.flavors(request))
 
 
 def host_rights(request: http.HttpRequest,
@@ -173,14 +187,10 @@ class FitTab(PcloudTab):
         explanation: plan_resources.Explanation, hosts: list[resources.Host],
     ) -> list[fit.Group]:
         """Return the pictures of the hosts, in groups where there are many."""
-        by_name = {each.name: fit.needs(each) for each in flavors}
-        servers = api.own_servers(request) if any(
-            host.instances for host in hosts) else []
+        own = sizes.sizes(api.own_servers(request), flavors) if any(
+            host.instances for host in hosts) else {}
         pictures = fit.pictures(
-            explanation, hosts, self.pcloud, fit.needs(flavor),
-            {server.id: fit.ServerSize(
-                server.name or server.id[:8], by_name.get(server.flavor))
-             for server in servers})
+            explanation, hosts, self.pcloud, sizes.needs(flavor), own)
         return [fit.Group(title, group) for title, group in listing.by_place(
             pictures, lambda picture: (picture.zone, picture.rack))]
 

@@ -17,6 +17,7 @@ from pcloud_dashboard import api
 from pcloud_dashboard import policies
 from pcloud_dashboard.project.hosts import forms as host_forms
 from pcloud_dashboard.project.hosts import names as host_names
+from pcloud_dashboard.project.hosts import sizes
 from pcloud_dashboard.project import pages
 from pcloud_dashboard.project.planning import changes
 from pcloud_dashboard.project import tabs
@@ -141,10 +142,12 @@ class StateView(pages.OfPcloud, generic.View):
         # The answer to a change does not tell what the host is.
         host = api.ask(self.request, lambda client: client.get_host(
             self.pcloud_id, changed.name)) or changed
-        names = api.server_names(self.request) if host.instances else {}
+        own = tabs.scale(self.request, [host])
+        row = shown.host(host, self.pcloud, {
+            server: each.name for server, each in own.items()})
         return loader.render_to_string(
             'pcloud_dashboard/project/_host.html', {
-                'host': shown.host(host, self.pcloud, names),
+                'host': sizes.to_scale(row, own),
                 'pcloud': self.pcloud,
                 **tabs.host_rights(self.request, self.pcloud)},
             self.request)

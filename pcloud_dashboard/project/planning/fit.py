@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
 import math
-import typing
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext
 
+from pcloud_dashboard.project.hosts import sizes
 from pcloud_dashboard import shown
 from pcloud_dashboard.words import reasons
 
@@ -27,40 +27,13 @@ from pcloud.client import resources
 MOST_GHOSTS = 40
 _SHORT = {'VCPU': gettext_lazy('vCPUs'), 'MEMORY_MB': gettext_lazy('memory'),
           'DISK_GB': gettext_lazy('disk')}
-# What a flavor of Nova's client has of each resource class.
-_NEEDS: Mapping[str, typing.Callable[[typing.Any], float]] = {
-    'VCPU': lambda flavor: flavor.vcpus,
-    'MEMORY_MB': lambda flavor: flavor.ram,
-    'DISK_GB': lambda flavor: flavor.disk + getattr(
-        flavor, 'OS-FLV-EXT-DATA:ephemeral', 0) + math.ceil(
-            (flavor.swap or 0) / 1024)}
-
-
-def needs(flavor: typing.Any) -> dict[str, float]:
-    """Return what a server of a flavor needs, by resource class.
-
-    :param flavor: a flavor of Nova's client
-    """
-    return {name: need for name, read in _NEEDS.items()
-            if (need := read(flavor))}
-
-
-@dataclasses.dataclass(frozen=True)
-class ServerSize:
-    """A server of the user's project.
-
-    :ivar needs: as of `needs`; None while the flavor is not known
-    """
-
-    name: str
-    needs: Mapping[str, float] | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Segment:
     """A part of a bar.
 
-    :ivar kind: the class: server, other, ghost or rest
+    :ivar kind: the class: server, other, ghost, rest or closed
     :ivar percent: the width
     """
 
@@ -113,7 +86,7 @@ class _Amounts:
 def pictures(explanation: plan_resources.Explanation,
              hosts: Iterable[resources.Host], pcloud: resources.Pcloud,
              need: Mapping[str, float],
-             servers: Mapping[str, ServerSize]) -> list[Picture]:
+             servers: Mapping[str, sizes.ServerSize]) -> list[Picture]:
     """Return the picture of each host, in the order of their names.
 
     :param need: what a server of the flavor needs
@@ -129,7 +102,7 @@ def pictures(explanation: plan_resources.Explanation,
 def _picture(explained: plan_resources.ExplainedHost,
              host: resources.Host | None, pcloud: resources.Pcloud,
              need: Mapping[str, float],
-             servers: Mapping[str, ServerSize]) -> Picture:
+             servers: Mapping[str, sizes.ServerSize]) -> Picture:
     why = tuple(map(reasons.spoken, explained.in_the_way))
     # A host may have joined or left between the two calls.
     if host is None:
@@ -141,19 +114,9 @@ def _picture(explained: plan_resources.ExplainedHost,
         explained.name, host.state or '', host.availability_zone, host.rack,
         None if running is None else len(running), explained.fits,
         str(_SHORT.get(name, name)) if amounts else '',
-        _segments(explained.fits, amounts, need.get(name, 0), [
-            _size(server, name, servers) for server in running or ()])
+        _segments(explained, amounts, need.get(name, 0), sizes.parts(
+            running or (), name, amounts.used, servers))
         if amounts else (), why)
-
-
-def _size(server: str, resource: str, servers: Mapping[str, ServerSize],
-          ) -> tuple[str, float | None]:
-    """Return the name of a server and its need, None for not known."""
-    known = servers.get(server)
-    if known is None:
-        return server[:8], None
-    return known.name, (None if known.needs is None
-                        else known.needs.get(resource, 0))
 
 
 def _amounts(host: resources.Host, pcloud: resources.Pcloud, name: str,
@@ -203,22 +166,18 @@ def _binding(explained: plan_resources.ExplainedHost, host: resources.Host,
     return name, _Amounts(used + explained.fits * need[name], used)
 
 
-def _segments(fits: int, amounts: _Amounts, need: float,
-              servers: Sequence[tuple[str, float | None]],
+def _segments(explained: plan_resources.ExplainedHost, amounts: _Amounts,
+              need: float, servers: Sequence[tuple[str, float]],
               ) -> tuple[Segment, ...]:
-    """Return the segments: servers, what else is used, ghosts, the rest.
-
-    Servers whose size nobody tells share what the others leave.
-    """
-    told = sum(size for _name, size in servers if size is not None)
-    unknown = sum(size is None for _name, size in servers)
+    """Return the segments: servers, what else is used, ghosts, the rest."""
+    fits = explained.fits
+    told = sum(size for _name, size in servers)
     over = max(0.0, amounts.used - told)
     used = max(amounts.used, told)
     whole = max(amounts.size, used + fits * need) or 1
-    found = [Segment('server', 100 * (over / unknown if size is None
-                                      else size) / whole, name)
+    found = [Segment('server', 100 * size / whole, name)
              for name, size in servers]
-    if over and not unknown:
+    if over > 1e-6 * whole:
         found.append(Segment('other', 100 * over / whole, _('other use')))
     if fits <= MOST_GHOSTS:
         found += [Segment('ghost', 100 * need / whole, _('would fit'))] * fits
@@ -227,9 +186,21 @@ def _segments(fits: int, amounts: _Amounts, need: float,
                              _('%d would fit') % fits))
     rest = 100 * (whole - used - fits * need) / whole
     if rest > 0.05:
-        found.append(Segment('rest', rest, _('too little for one more')))
+        found.append(_rest(explained, rest))
     return tuple(dataclasses.replace(each, percent=round(each.percent, 2))
                  for each in found)
+
+
+def _rest(explained: plan_resources.ExplainedHost,
+          percent: float) -> Segment:
+    """Return what is neither used nor of use.
+
+    What a host has left that lets no server in need not be too little.
+    """
+    if explained.fits or any(each.code == 'too_little'
+                             for each in explained.in_the_way):
+        return Segment('rest', percent, _('too little for one more'))
+    return Segment('closed', percent, _('takes no new instances'))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -52,18 +52,28 @@
 
   // The head of a Pcloud's page, which the page does not wait for.
   function fetchHead() {
-    var part = $('#pcloud-head');
+    fetchPart($('#pcloud-head'), gettext('Reading how full the Pcloud is …'),
+              gettext('How full the Pcloud is could not be read.'));
+  }
+
+  // The audit looks at all that is written about Pclouds, and takes its time.
+  function fetchAudit() {
+    fetchPart($('#pcloud-audit'), gettext('The audit is under way …'),
+              gettext('The findings could not be read.'));
+  }
+
+  function fetchPart(part, busy, failed) {
     if (!part.length) {
       return;
     }
-    part.attr('aria-busy', 'true').text(gettext('Reading how full the Pcloud is …'));
+    part.attr('aria-busy', 'true').text(busy);
     $.get(part.attr('data-address'))
       .done(function (answer) {
         part.empty().append($.parseHTML(answer));
       })
       .fail(function (answer) {
         if (!leaveIfEnded(answer)) {
-          part.text(gettext('How full the Pcloud is could not be read.'));
+          part.text(failed);
         }
       })
       .always(function () {
@@ -210,6 +220,7 @@
     prepare(document);
     follow();
     fetchHead();
+    fetchAudit();
   });
 
   // Parts of a page that are going to change by themselves are read again and

@@ -56,6 +56,14 @@ const model = angular.element(document.body).injector().get(
     'launchInstanceModel');
 return model.initialized && !model.initializing;
 """
+# Takes the messages away that lie above the page.
+_TELL_NO_MORE = """
+const injector = angular.element(document.body).injector();
+injector.get('horizon.framework.widgets.toast.service').clearAll();
+injector.get('$rootScope').$applyAsync();
+$('.messages > .alert').remove();
+"""
+_SILENT = 'The compute service does not answer.'
 # More than Tab stops at on any page.
 _MOST_STOPS = 300
 
@@ -328,9 +336,18 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
             return wait.WebDriverWait(
                 self.driver, _PATIENCE, 0.2,
                 (exceptions.StaleElementReferenceException,)).until(
-                    lambda driver: condition())
+                    lambda driver: condition() or self._ask_again())
         except exceptions.TimeoutException:
             self.fail(f'{otherwise}. See {self.keep_failure()}')
+
+    def _ask_again(self):
+        """Load a page anew that says that the API had no answer in time.
+
+        A page waits seconds for an answer, and a busy machine needs more.
+        """
+        if any(_SILENT in each.text for each in
+               self.driver.find_elements(CSS, '#main_content .alert')):
+            self.driver.refresh()
 
     def keep_failure(self):
         """Keep a picture and the source of the page, and return the path."""
@@ -353,6 +370,9 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
         """
         if os.environ.get(_GENERATE):
             self.settle()
+            self.driver.execute_script(_TELL_NO_MORE)
+            self.wait(lambda: not self.driver.find_elements(
+                CSS, '.messages .alert'), 'A message stays')
             _GUIDE.mkdir(exist_ok=True)
             path = _GUIDE / f'{name}.png'
             self.find(selector).screenshot(str(path))

@@ -38,6 +38,12 @@ axe.run({include: parts}, {resultTypes: ['violations']}).then(
         ...fault, nodes: fault.nodes.filter(node => isOurs(fault, node))}))),
     error => done(String(error)));
 """
+# How high the page and an open dialog are.
+_HEIGHT = """
+return Math.max(900, ...[
+    document.documentElement, ...document.querySelectorAll('.modal.in')
+].map(each => each.scrollHeight));
+"""
 TABS = ('hosts', 'fit', 'failures', 'moves', 'tenants', 'settings')
 
 
@@ -68,10 +74,7 @@ class AccessibilityTest(base.BrowserTest):
         """Return the grave faults of the page at all widths, as texts."""
         found = []
         for width in WIDTHS:
-            self.driver.execute_cdp_cmd(
-                'Emulation.setDeviceMetricsOverride',
-                {'width': width, 'height': 900, 'deviceScaleFactor': 1,
-                 'mobile': False})
+            self.show_at(width, 900)
             self.driver.execute_script(self.axe)
             # The answer of axe tells what is wrong, or that it could not run.
             violations = self.driver.execute_async_script(_RUN, _OURS)
@@ -80,18 +83,25 @@ class AccessibilityTest(base.BrowserTest):
                      f' {node.get("failureSummary", "")[:300]}'
                      for fault in violations if fault['impact'] in _GRAVE
                      for node in fault['nodes'][:3]]
-            self.keep_page(f'{name}-{width}'.replace('/', '-'), grave)
+            self.keep_page(name.replace('/', '-'), width, grave)
             found += grave
         self.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
         return found
 
-    def keep_page(self, name, grave):
+    def show_at(self, width, height):
+        """Show the page as wide and as high as a window would be."""
+        self.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+            'width': width, 'height': height, 'deviceScaleFactor': 1,
+            'mobile': False})
+
+    def keep_page(self, name, width, grave):
         """Write a picture and the faults, where a folder for them is named."""
         if os.environ.get(_PICTURES):
             folder = pathlib.Path(os.environ[_PICTURES])
             folder.mkdir(parents=True, exist_ok=True)
-            self.driver.save_screenshot(str(folder / f'{name}.png'))
-            (folder / f'{name}.txt').write_text('\n'.join(grave))
+            self.show_at(width, self.driver.execute_script(_HEIGHT))
+            self.driver.save_screenshot(str(folder / f'{name}-{width}.png'))
+            (folder / f'{name}-{width}.txt').write_text('\n'.join(grave))
 
     def faults_of(self, pages):
         """Return the grave faults of pages, each an address by its name."""
@@ -157,7 +167,7 @@ class AccessibilityTest(base.BrowserTest):
                 'gold/edit', 'gold/add-host', 'gold/delete')},
             'all-pclouds': '/admin/pclouds/',
             **{name: f'/admin/pclouds/{name}' for name in (
-                'usage', 'quotas', 'policies', 'policies/set',
+                'usage', 'waiting', 'quotas', 'policies', 'policies/set',
                 'policies/set-default')}}))
         self.assertEqual([], ours(self.faults_of({
             'aggregates': '/admin/aggregates/'})))

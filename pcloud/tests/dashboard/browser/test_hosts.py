@@ -23,6 +23,30 @@ class HostsTest(base.BrowserTest):
         self.wait_for_text('.pcloud-servers a', 'one')
         self.assert_well_made()
 
+    def test_a_server_is_as_wide_as_its_share(self):
+        pcloud = self.new_pcloud('bob', 'farm', 'web-1')
+        for name, flavor in (('one', '1'), ('two', '2')):
+            self.new_server('bob', name, pcloud, flavor)
+        self.log_in('bob')
+        self.open_pcloud(pcloud)
+
+        self.find('.pcloud-memory .pcloud-bar-part')
+        widths = {each.get_attribute('title'): each.rect['width']
+                  for each in self.driver.find_elements(
+                      base.CSS, '.pcloud-memory .pcloud-bar-part')}
+        self.assertEqual({'one', 'two'}, widths.keys())
+        # m1.tiny has 512 MiB, m1.small 2048 MiB.
+        self.assertAlmostEqual(4, widths['two'] / widths['one'], delta=0.2)
+        client = self.client('bob')
+        client.add_host(pcloud.id, 'web-2', 'gold')
+        client.set_host_state(pcloud.id, 'web-2', 'enabled')
+        self.new_server('bob', 'db', pcloud, '4')
+        self.open_pcloud(pcloud)
+        self.wait_for_text('#pcloud-host-web-2 .pcloud-vcpus', '4 of 10')
+        self.find('.pcloud-doughnuts')
+        self.picture('dashboard-hosts')
+        self.assert_well_made()
+
     def test_switch_drain_and_remove(self):
         pcloud = self.new_pcloud('bob', 'farm', 'web-1')
         server = self.new_server('bob', 'one', pcloud)

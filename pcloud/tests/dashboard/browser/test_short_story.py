@@ -47,7 +47,6 @@ class ShortStoryTest(base.BrowserTest):
         self.wait(self._is_active, 'The server is not active')
         self.open(f'/project/pclouds/{pcloud_id}/')
         self.wait_for_text('.pcloud-vcpus', '1 of 10')
-        self.picture('dashboard-hosts')
         self.assert_well_made()
 
     def _has_server(self):

@@ -2,12 +2,9 @@
 
 """The list of hosts: what is pending, filters, and several hosts at once."""
 
-from unittest import mock
-
 import ddt
 from django import http
 
-from openstack_dashboard import api as horizon_api
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard.project.hosts import listing
 
@@ -19,8 +16,7 @@ class ListTest(base.PageTest):
 
     def setUp(self):
         super().setUp()
-        self.enterContext(mock.patch.object(
-            horizon_api.nova, 'server_list', return_value=([], False)))
+        self.have_no_instances()
 
     def hosts(self, *hosts):
         """Answer with hosts: what differs of each."""

@@ -12,6 +12,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 from openstack_dashboard import api as horizon_api
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard import api
+from pcloud_dashboard import shown
 
 REFUSED = {'conflictingRequest': {'code': 409, 'message': 'It is in use.'}}
 
@@ -146,9 +147,7 @@ class PcloudTest(base.PageTest):
 
     def setUp(self):
         super().setUp()
-        patch = mock.patch.object(
-            horizon_api.nova, 'server_list', return_value=([], False))
-        self.server_list = patch.start()
+        self.have_no_instances()
 
     def test_hosts(self):
         page = self.page('detail', self.pcloud_id)
@@ -157,7 +156,22 @@ class PcloudTest(base.PageTest):
         self.assertContains(page, '1 GiB of 8 GiB')
         self.assertContains(page, 'role="switch"')
         self.assertContains(page, 'c1d9e4b6')
-        self.assertEqual(1, self.server_list.call_count)
+
+    def test_servers_to_scale(self):
+        server, = base.sample('hosts/list-resp')['hosts'][0]['instances']
+        flavor = self.flavors.list()[0]
+        self.answer('GET', '/servers/detail', json={'servers': [{
+            'id': server, 'name': 'db', 'status': 'ACTIVE', 'hostId': 'abc',
+            'flavor': {'original_name': flavor.name}}]})
+        page = self.page('detail', self.pcloud_id)
+
+        host, = page.context['hosts']
+        for bar, need in ((host.vcpus, flavor.vcpus),
+                          (host.memory, flavor.ram)):
+            self.assertEqual(
+                (shown.Part('db', 100 * need / max(need, bar.used)),),
+                bar.parts)
+        self.assertContains(page, 'class="pcloud-bar-part"', 2)
 
     @ddt.data(1, 50)
     def test_as_many_calls_for_any_number_of_hosts(self, count):
@@ -168,9 +182,9 @@ class PcloudTest(base.PageTest):
 
         self.assertEqual(
             [('GET', self.at), ('GET', f'{self.at}/hosts'),
-             ('GET', '/servers/detail'), ('GET', f'{self.at}/waiting')],
+             ('GET', '/servers/detail'), ('GET', '/servers/detail'),
+             ('GET', f'{self.at}/waiting')],
             [call for call in self.calls() if call[1] != '/os-pclouds'])
-        self.assertEqual(1, self.server_list.call_count)
 
     def test_real_hosts_are_left_out(self):
         self.answer('GET', f'{self.at}/hosts', json={'hosts': [

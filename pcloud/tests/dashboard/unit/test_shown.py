@@ -13,6 +13,7 @@ from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard.project.hosts import names as host_names
+from pcloud_dashboard.project.hosts import sizes
 from pcloud_dashboard.project.planning import bundles
 from pcloud_dashboard.project.planning import fit
 from pcloud_dashboard.project.planning import moves
@@ -82,6 +83,43 @@ class HostTest(unittest.TestCase):
             each.name for each in shown.hosts(hosts, PCLOUD, {})])
 
 
+class ScaleTest(unittest.TestCase):
+
+    SERVERS = {'a': sizes.ServerSize('db', {'VCPU': 3, 'MEMORY_MB': 512}),
+               'b': sizes.ServerSize('www', {'VCPU': 1}),
+               'c': sizes.ServerSize('own', None)}
+
+    def parts(self, used, *servers):
+        host = shown.host(resources.Host(
+            'web-1', vcpus=10, vcpus_used=used, memory_mb=1024,
+            memory_mb_used=512, instances=servers), PCLOUD, {})
+        scaled = sizes.to_scale(host, self.SERVERS)
+        self.assertEqual(host.vcpus.text, scaled.vcpus.text)
+        return [(part.title, part.percent) for part in scaled.vcpus.parts]
+
+    def test_a_part_is_as_wide_as_its_share(self):
+        self.assertEqual([('db', 75), ('www', 25)], self.parts(4, 'a', 'b'))
+        # What nobody tells of is the rest of the bar.
+        self.assertEqual([('db', 50)], self.parts(6, 'a'))
+
+    def test_servers_whose_size_nobody_tells(self):
+        self.assertEqual(
+            [('db', 30), ('own', 35), ('00000000', 35)],
+            self.parts(10, 'a', 'c', '00000000-1'))
+
+    def test_a_use_that_is_told_later(self):
+        self.assertEqual([('db', 75), ('www', 25)], self.parts(3, 'a', 'b'))
+        self.assertEqual([], self.parts(0, 'a'))
+
+    def test_a_server_that_needs_nothing_of_a_resource(self):
+        host = shown.host(resources.Host(
+            'web-1', memory_mb=1024, memory_mb_used=512,
+            instances=('a', 'b')), PCLOUD, {})
+        self.assertEqual((shown.Part('db', 100),), sizes.to_scale(
+            host, self.SERVERS).memory.parts)
+        self.assertIsNone(sizes.to_scale(host, self.SERVERS).vcpus)
+
+
 @ddt.ddt
 class NamesTest(unittest.TestCase):
 
@@ -111,8 +149,8 @@ class FitTest(unittest.TestCase):
         'web-1', state='enabled', vcpus=10, vcpus_used=3, memory_mb=8192,
         memory_mb_used=5120, instances=('a', 'b'))
     NEED = {'VCPU': 1, 'MEMORY_MB': 1024}
-    SERVERS = {'a': fit.ServerSize('db', {'VCPU': 2, 'MEMORY_MB': 2048}),
-               'b': fit.ServerSize('www', {'VCPU': 1, 'MEMORY_MB': 512})}
+    SERVERS = {'a': sizes.ServerSize('db', {'VCPU': 2, 'MEMORY_MB': 2048}),
+               'b': sizes.ServerSize('www', {'VCPU': 1, 'MEMORY_MB': 512})}
 
     def picture(self, fits, *in_the_way, servers=None, pcloud=PCLOUD,
                 **members):
@@ -144,6 +182,10 @@ class FitTest(unittest.TestCase):
         self.assertEqual(
             [('server', 36.36), ('server', 9.09), ('other', 45.45),
              ('rest', 9.09)], self.parts(picture))
+
+    def test_a_host_that_lets_no_server_in(self):
+        kind, _percent = self.parts(self.picture(0))[-1]
+        self.assertEqual('closed', kind)
 
     def test_the_ratio_of_the_pcloud(self):
         picture = self.picture(1, pcloud=dataclasses.replace(
@@ -184,7 +226,7 @@ class FitTest(unittest.TestCase):
         flavor = mock.Mock(vcpus=1, ram=64, disk=1, swap=512)
         setattr(flavor, 'OS-FLV-EXT-DATA:ephemeral', 2)
         self.assertEqual({'VCPU': 1, 'MEMORY_MB': 64, 'DISK_GB': 4},
-                         fit.needs(flavor))
+                         sizes.needs(flavor))
 
     def test_numbers(self):
         long = '9' * 4301

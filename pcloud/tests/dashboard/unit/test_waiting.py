@@ -17,10 +17,7 @@ class HostsTest(base.PageTest):
 
     def setUp(self):
         super().setUp()
-        patch = mock.patch.object(
-            horizon_api.nova, 'server_list', return_value=([], False))
-        patch.start()
-        self.addCleanup(patch.stop)
+        self.have_no_instances()
         self.host = base.sample('hosts/show-resp')['host']
         self.answer('GET', f'{self.at}/waiting',
                     json=base.sample('waiting/list-resp'))

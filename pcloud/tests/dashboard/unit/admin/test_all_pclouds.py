@@ -23,8 +23,7 @@ class AllPcloudsTest(base.AdminPageTest):
                      ('silent', None)))]
         self.answer('GET', '/os-pclouds', json=lambda request, context: {
             'pclouds': [] if 'marker' in request.qs else found})
-        self.answer('GET', '/os-pcloud-audit', json=base.sample(
-            'audit/list-resp'))
+        self.answer('GET', '/os-pcloud-attributes', json={'attributes': []})
         with mock.patch.object(horizon_api.keystone, 'tenant_list',
                                return_value=([], False)):
             page = self.page('index')
@@ -36,6 +35,32 @@ class AllPcloudsTest(base.AdminPageTest):
         self.assertContains(page, 'data-label="Empty Hosts"', count=4)
         # An administrator manages each of them on the page of owners.
         self.assertContains(page, f'href="/project/pclouds/{found[0]["id"]}/')
+
+
+class WaitingTest(base.AdminPageTest):
+
+    panel = 'admin:pclouds'
+
+    def waiting(self):
+        with mock.patch('pcloud_dashboard.api.project_names',
+                        return_value={}):
+            return self.page('waiting')
+
+    def test_all_host_flavors(self):
+        self.answer('GET', '/os-host-flavors', json={'host_flavors': [
+            self.flavor({}, id=name) for name in ('gpu-10', 'gpu-9')]})
+        body = base.sample('waiting/list-flavor-resp')['waiting'][0]
+        for name in ('gpu-10', 'gpu-9'):
+            self.answer('GET', f'/os-host-flavors/{name}/waiting', json={
+                'waiting': [{**body, 'host_flavor': name}]})
+
+        self.assertEqual(['gpu-9', 'gpu-10'], [
+            each.host_flavor for each in self.waiting().context['waiting']])
+
+    def test_nobody_waits(self):
+        self.answer('GET', '/os-host-flavors', json={'host_flavors': []})
+
+        self.assertContains(self.waiting(), 'Nobody waits for hosts.')
 
 
 class QuotaTest(base.AdminPageTest):

@@ -5,6 +5,7 @@
 from unittest import mock
 
 import ddt
+from keystoneauth1 import exceptions as ksa_exceptions
 
 from pcloud.client import resources
 from pcloud.tests.dashboard.unit import base
@@ -45,15 +46,40 @@ class PoolsTest(base.PageTest):
         self.assertEqual([25.0, 50.0, 25.0],
                          [part.percent for part in found[0].parts])
 
-    def test_the_next_maintenance_first(self):
+    def test_the_next_maintenance_or_reboot_first(self):
         found = pools.announced([resources.HostFlavor('gpu', 1, hosts=(
             host(maintenance={'from': '2100-02-01T00:00:00Z',
                               'reason': 'disks'}),
             host('node-2', maintenance={'from': '2100-01-01T00:00:00Z'}),
-            host('node-3')))])
+            host('node-3'), host('node-4')))], [
+                resources.Attribute('next_reboot', '2100-01-15', (
+                    'node-3', 'a host of no pool')),
+                resources.Attribute('next_reboot', '2020-01-01', ('node-4',)),
+                resources.Attribute('rack', 'r1', ('node-4',))])
 
-        self.assertEqual([('node-2', ''), ('node-1', 'disks')],
-                         [(each.host, each.reason) for each in found])
+        self.assertEqual(
+            [('node-2', 'maintenance'), ('node-3', 'reboot'),
+             ('node-1', 'disks')],
+            [(each.host, each.text) for each in found])
+
+    def test_units_of_which_nothing_is_used(self):
+        empty = {'vcpus_used': 0, 'memory_mb_used': 0}
+        self.assertEqual({'a': 5, 'b': 1}, pools.idle_units([
+            resources.HostFlavor('gpu', 4, hosts=(
+                host(pcloud='a', **empty), host(pcloud='b'),
+                host(pcloud='b', vcpus_used=0, memory_mb_used=64),
+                host(**empty))),
+            resources.HostFlavor('one', 1, hosts=(
+                host(pcloud='a', **empty), host(pcloud='b', **empty)))]))
+
+    def test_hosts_that_do_not_answer(self):
+        found = pools.failed([resources.HostFlavor('gpu', 1, hosts=(
+            host('node-10', pcloud='a', state='down', fenced=True),
+            host('node-9', pcloud='a', state='down'),
+            host('node-8', state='down'), host('node-7', pcloud='a')))])
+
+        self.assertEqual([('node-9', False), ('node-10', True)],
+                         [(each.host, each.fenced) for each in found])
 
 
 class FirstPageTest(base.AdminPageTest):
@@ -64,9 +90,15 @@ class FirstPageTest(base.AdminPageTest):
         super().setUp()
         self.answer('GET', '/os-pcloud-audit', json=base.sample(
             'audit/list-resp'))
+        self.answer('GET', '/os-pcloud-attributes', json={'attributes': [
+            {'name': 'next_reboot', 'value': '2100-01-02',
+             'hosts': ['node-2']}]})
         self.answer('GET', '/os-host-flavors', json={'host_flavors': [
             self.flavor({'host': 'node-1', 'maintenance': {
-                'from': '2100-01-01T20:00:00Z', 'reason': 'New disks'}})]})
+                'from': '2100-01-01T20:00:00Z', 'reason': 'New disks'}},
+                {'host': 'node-2', 'status': 'enabled', 'state': 'down',
+                 'pcloud': f'00000000-0000-4000-8000-{44:012}',
+                 'vcpus_used': 0, 'memory_mb_used': 0})]})
         body = base.sample('pclouds/list-detail-resp')['pclouds'][0]
         found = [{**body, 'name': f'farm {number}',
                   'owner': ('a' if number % 2 else 'b') * 32,
@@ -84,10 +116,28 @@ class FirstPageTest(base.AdminPageTest):
         text = self.first().content.decode()
 
         places = [text.index(f'id="{each}"') for each in (
-            'pcloud-findings', 'pcloud-pool-bars', 'pcloud-announced',
-            'pcloud-owner', 'all_pclouds')]
+            'pcloud-audit', 'pcloud-pool-bars', 'pcloud-failed',
+            'pcloud-announced', 'pcloud-idle', 'pcloud-owner',
+            'all_pclouds')]
         self.assertEqual(sorted(places), places)
-        self.assertIn('New disks', text)
+        for words in ('New disks', 'reboot', 'not fenced', 'units are idle'):
+            self.assertIn(words, text)
+
+    def test_the_page_does_not_wait_for_the_audit(self):
+        self.first()
+        self.assertNotIn(('GET', '/os-pcloud-audit'), self.calls())
+
+        self.assertContains(self.page('findings'), 'id="pcloud-findings"')
+        self.answer('GET', '/os-pcloud-audit', json={'findings': []})
+        self.assertContains(self.page('findings'), 'Nothing is wrong.')
+        self.answer('GET', '/os-pcloud-audit',
+                    exc=ksa_exceptions.ConnectFailure)
+        self.assertContains(self.page('findings'), 'does not answer')
+
+    def test_those_with_most_idle_units_first(self):
+        self.assertEqual(
+            ['farm 44', 'farm 0', 'farm 1'],
+            [each.name for each in self.first().context['table'].data[:3]])
 
     def test_pages_of_twenty(self):
         page = self.first()

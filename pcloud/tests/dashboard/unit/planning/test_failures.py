@@ -80,8 +80,8 @@ class FailuresTest(base.PageTest):
         self.assertEqual({'host': {'state': 'draining', 'drain': {
             'move': 'any', 'dry_run': True}}}, asked.last_request.json())
         self.assertContains(
-            page, '<td class="pcloud-cell-fails">✗</td>'
-                  '<td class="pcloud-cell-takes">1</td>')
+            page, '<td class="pcloud-cell pcloud-cell-fails">✗</td>'
+                  '<td class="pcloud-cell pcloud-cell-takes">1</td>')
         self.assertContains(
             page, 'web-2 takes over 1, nobody takes over 1')
 
