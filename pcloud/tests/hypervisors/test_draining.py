@@ -67,10 +67,11 @@ class DrainingTest(base.HypervisorTest):
                       lambda: f'one is left: {self.shown_drain()}')
         self.assertEqual({stopped.id: 'not_migratable'}, self.blockers())
         self.drain(move='any')
+        beside = self.started()
         self.until_empty()
         self.wait_for(stopped, 'SHUTOFF')
-        self.assertEqual({self.real('h2')},
-                         set(map(self.host_of, (stopped, running))))
+        self.assertEqual({self.real('h2')}, set(map(
+            self.host_of, (stopped, running, beside))))
         self.assert_went_on(running, before[1])
         self.owner.cloud.compute.start_server(stopped.id)
         self.assert_started_again(stopped, before[0])

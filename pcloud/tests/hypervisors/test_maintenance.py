@@ -98,5 +98,7 @@ class MaintenanceTest(base.HypervisorTest):
         plan = pclouds.plan_rebalance(self.pcloud.id, 'free_hosts')
         self.assertEqual(['h2'], list(plan.frees))
         pclouds.rebalance(self.pcloud.id, plan.valid_for, 'free_hosts')
+        beside = self.started()
+        self.assertIn(self.host_of(beside), (self.here, self.real('h2')))
         self.until_on(self.here)
         self.assert_all_went_on()

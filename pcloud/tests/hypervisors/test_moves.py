@@ -44,6 +44,8 @@ class MovesTest(base.HypervisorTest):
         self.admin.cloud.compute.migrate_server(server.id)
         self.wait_for(server, 'VERIFY_RESIZE')
         self.assert_moved(server, host)
+        beside = self.started()
+        self.assertIn(self.host_of(beside), self.there)
         self.compute.confirm_server_resize(server.id)
         self.wait_for(server, 'ACTIVE')
         before = self.assert_started_again(server, before)

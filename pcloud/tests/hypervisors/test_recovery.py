@@ -4,11 +4,10 @@
 
 import shutil
 
+from pcloud.tests.cloud.own import chosen
 from pcloud.tests.cloud import waiting
 from pcloud.tests.hypervisors import base
-from pcloud_sandbox.configuration import ini
 from pcloud_sandbox.configuration import parts
-from pcloud_sandbox import launcher
 
 # The zone of two of the three hosts.
 ZONE = 'az1'
@@ -27,18 +26,9 @@ class RecoveryTest(base.HypervisorTest):
 
     def choose(self, *, recovery_shared_disks):
         """Set options of [pcloud], and restart what reads the options."""
-        options = {'recovery_after': str(AFTER), 'recovery_max_hosts': '100',
-                   'recovery_shared_disks': str(recovery_shared_disks)}
-        conf = ini.Ini(self.where.nova_conf)
-        if options == {name: ''.join(conf.values('pcloud', name))
-                       for name in options}:
-            return
-        for name, value in options.items():
-            conf.set('pcloud', name, value)
-        conf.save()
-        launcher.restart_readers(
-            self.where, launcher.need_running(self.where), 'pcloud',
-            lambda _: None)
+        chosen.choose(
+            self.where, recovery_after=str(AFTER), recovery_max_hosts='100',
+            recovery_shared_disks=str(recovery_shared_disks))
         waiting.until(self.answers, 'Nova answers')
 
     def answers(self):

@@ -11,6 +11,8 @@ import concurrent.futures
 import contextlib
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -22,6 +24,7 @@ from pcloud.client import exceptions
 from pcloud.tests.cloud import needs
 from pcloud.tests.cloud.own import audit
 from pcloud.tests.cloud.own import base
+from pcloud.tests.cloud.own import chosen
 from pcloud.tests.cloud.own import servers
 from pcloud.tests.cloud import waiting
 from pcloud_sandbox.configuration import settings
@@ -265,6 +268,71 @@ class FaultsTest(base.OwnCloudTest):
             time.sleep(5)
             self.rabbitmq.start()
             self.assertEqual('h3', adding.result().name)
+
+    def test_rabbitmq_away_for_long(self):
+        """All hosts look down, nobody has fenced one: nothing happens.
+
+        What would happen shows the host that is fenced afterwards.
+        """
+        admin, alice = (self.users[name] for name in ('admin', 'alice'))
+        chosen.choose(self.where, recovery_after='1',
+                      recovery_shared_disks='True')
+        alice.pclouds.update_pcloud(self.shop.id, host_recovery='in_place')
+        for _ in range(2):
+            self.assertEqual('ACTIVE', self._try_boot(
+                {'pcloud': self.shop.id}))
+        before = self._shown()
+        places = list(map(self.host_of, self.started))
+        self.rabbitmq.stop()
+        waiting.until(
+            lambda: self._statuses() == {'down'}, 'all hosts look down')
+        for _ in range(2):
+            self._work()
+        self.assertEqual(before, self._shown())
+        self.rabbitmq.start()
+        waiting.until(
+            lambda: 'down' not in self._statuses(), 'all hosts are up')
+        self._work()
+        self.assertEqual(before, self._shown())
+        self.assertEqual(places, list(map(self.host_of, self.started)))
+        for each in self.started:
+            self.assertEqual([], admin.call(
+                'GET', f'/os-migrations?instance_uuid={each.id}',
+            ).json()['migrations'])
+        self._recover('h1', 'h2')
+
+    def _statuses(self):
+        """Return the statuses of the hosts of the Pcloud."""
+        return {each.status for each
+                in self.users['alice'].pclouds.list_hosts(self.shop.id)}
+
+    def _shown(self):
+        """Return the states and the recoveries of the hosts."""
+        return {each.name: (each.state, each.recovery) for each
+                in self.users['alice'].pclouds.list_hosts(self.shop.id)}
+
+    def _work(self):
+        """Have one more worker look once for what is due."""
+        subprocess.run(
+            [sys.executable, '-m', 'pcloud.cmd.manage', '--config-file',
+             str(self.where.nova_conf), 'work', '--once'],
+            check=True, capture_output=True)
+
+    def _recover(self, name, other):
+        """Have a host fail that is fenced, and come back."""
+        admin, part = self.users['admin'].pclouds, (
+            f'nova-compute-{self._real(name)}')
+        self._kill(part)
+        admin.set_fenced('gpu', self._real(name), True)
+        waiting.until(
+            lambda: {self._real(other)} == set(map(
+                self.host_of, self.started)),
+            lambda: f'the servers have moved: {self._shown()}')
+        launcher.start_service(self.where, part)
+        admin.set_fenced('gpu', self._real(name), False)
+        waiting.until(
+            lambda: self._shown()[name] == ('enabled', None),
+            lambda: f'the host is back: {self._shown()}')
 
     def test_mariadb_restarted(self):
         alice = self.users['alice'].pclouds

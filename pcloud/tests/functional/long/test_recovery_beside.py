@@ -5,14 +5,19 @@
 from unittest import mock
 
 from nova.compute import manager as compute
+from nova import exception as nova_exception
 
 from pcloud.backend.cells import past_moves
+from pcloud.moving import asking
 from pcloud.rules.moving import recovery
 from pcloud.tests.functional.long import test_recoveries
 from pcloud.tests.support import base
 
 # As Masakari asks.
 _MASAKARI = '2.53'
+# What Nova answers while a server is busy.
+BUSY = nova_exception.InstanceInvalidState(
+    instance_uuid='x', attr='task_state', state='x', method='x')
 
 
 class BesideTestCase(test_recoveries.RecoveryTestCase):
@@ -164,6 +169,126 @@ class DrainTest(BesideTestCase):
         self.arrives(server, 'b')
         self.wait_until(lambda: self.assertEqual(
             ['error', 'done'], self.migrations(server)))
+        self.assert_inside()
+
+
+class RebalanceTest(BesideTestCase):
+    """A rebalance is under way when a host fails.
+
+    The small server goes from b to c, and then the large one from a to b.
+    """
+
+    hosts = {f'node-{number}': 'az1' for number in range(1, 7)}
+
+    def furnish(self):
+        super().furnish()
+        for name, memory_mb in (('tiny', 512), ('small', 2048),
+                                ('middle', 4096), ('large', 6144)):
+            self.make_flavor(name, memory_mb=memory_mb)
+
+    def setUp(self):
+        super().setUp()
+        self.rebalance = f'/os-pclouds/{self.pcloud}/rebalance'
+        self.large = self.start_on('a', flavorRef='large')
+        self.small = self.start_on('b', flavorRef='small')
+        self.tiny = self.locked_on('b', 'tiny')
+        self.middle = self.locked_on('c', 'middle')
+
+    def locked_on(self, name, flavor):
+        """Start a server on a host that no rebalance moves."""
+        server = self.start_on(name, flavorRef=flavor)
+        self.act(server, {'lock': None})
+        return server
+
+    def plan(self):
+        return self.alice.get_json(
+            f'{self.rebalance}?goal=free_hosts')['rebalance']
+
+    def begin(self):
+        """Begin the rebalance, and have a worker look."""
+        plan = self.plan()
+        self.assertEqual(
+            [(self.small['id'], 'b', 'c'), (self.large['id'], 'a', 'b')],
+            [(each['server'], each['from'], each['to'])
+             for each in plan['moves']])
+        answer = self.alice.call('POST', self.rebalance, {'rebalance': {
+            'valid_for': plan['valid_for'], 'goal': 'free_hosts'}})
+        self.assertEqual(202, answer.status_code, answer.text)
+        self.work()
+
+    def begin_later(self):
+        """Begin the rebalance, whose first server is busy at the moment."""
+        with mock.patch.object(asking, 'refusal', return_value=BUSY):
+            self.begin()
+
+    def assert_stopped(self, name):
+        """Assert that the rebalance has ended for a host that has failed."""
+        plan = self.plan()
+        self.assertEqual([], plan['under_way'])
+        self.assertIn(f'host {name} takes', plan['stopped']['reason'])
+        self.assertEqual([], self.migrations(self.large))
+        self.assertEqual('a', self.name_of(self.large))
+
+    def test_source_of_a_move_that_has_not_begun(self):
+        with mock.patch.object(compute.ComputeManager, '_do_live_migration',
+                               side_effect=lambda *given, **more: None):
+            self.begin()
+            self.wait_until(lambda: self.assertEqual(
+                ['queued'], self.migrations(self.small)))
+        self.fail('b')
+        self.arrives(self.small, 'c')
+        self.wait_until(lambda: self.assertEqual(
+            ['error', 'done'], self.migrations(self.small)))
+        self.ends(self.tiny, 'done')
+        self.assert_stopped('b')
+        self.assert_inside()
+
+    def test_target(self):
+        """The recovery has the room that the rebalance has not taken."""
+        self.begin_later()
+        self.fail('c')
+        self.evacuated(self.middle)
+        self.assert_stopped('c')
+        self.assertEqual([], self.migrations(self.small))
+        self.assert_inside()
+
+    def test_host_that_has_a_later_turn(self):
+        """What has moved stays moved; the recovery finds what room is left."""
+        self.begin_later()
+        with mock.patch.object(asking, 'refusal', return_value=BUSY):
+            self.work()
+        self.fail('a')
+        self.assertEqual({self.large['id']: 'no_room'}, self.stays())
+        self.assert_stopped('a')
+        # The owner makes room, and the next pass finds the room.
+        self.admin.delete_server(self.small['id'])
+        self._wait_until_deleted(self.small)
+        self.work()
+        self.evacuated(self.large)
+        self.assert_inside()
+
+    def test_other_host(self):
+        """Both go on, each with its own servers."""
+        self.limit(6)
+        self.real['d'] = self.add_host(self.alice, self.pcloud, 'd', 'gpu')
+        self.only('d')
+        beside = self.boot(self.alice, {'pcloud': self.pcloud},
+                           flavorRef='tiny', **test_recoveries.on_volume())
+        self.act(beside, {'lock': None})
+        # Else the large server went there.
+        self.only('a', 'b', 'c')
+        self.begin_later()
+        self.fail('d')
+        self.ends(beside, 'done')
+
+        def is_done():
+            self.work()
+            self.assertEqual([], self.plan()['under_way'])
+
+        self.wait_until(is_done)
+        self.assertIsNone(self.plan()['stopped'])
+        self.assertEqual(['c', 'b'], [
+            self.name_of(each) for each in (self.small, self.large)])
         self.assert_inside()
 
 
