@@ -121,7 +121,7 @@ class AdministratorTest(base.BrowserTest):
         row = f'#pcloud-pool-{host}'
         self.wait_for_text(row, 'farm of carol')
         self.assertTrue(self.driver.current_url.endswith(row))
-        self.click(f'{row} .btn-default')
+        self.click(f'{row} .pcloud-row-actions .btn-default')
         self.fill_moment('begin', '2100-01-01T20:00')
         self.fill_moment('end', '2099-01-01T20:00')
         self.fill('reason', 'Two disks are replaced')
