@@ -64,6 +64,9 @@ injector.get('$rootScope').$applyAsync();
 $('.messages > .alert').remove();
 """
 _SILENT = 'The compute service does not answer.'
+# What Chromium says of an element when another page comes while Chromium reads
+# the element; before and after, the element is called stale.
+_ON_ITS_WAY = 'does not belong to the document'
 # More than Tab stops at on any page.
 _MOST_STOPS = 300
 
@@ -125,6 +128,18 @@ def _fresh_browser():
         _browser.cache_clear()
         driver = _browser()
     return driver
+
+
+def _while_it_is_there(look):
+    """Return what a look finds; None when the elements have gone meanwhile."""
+    try:
+        return look()
+    except exceptions.StaleElementReferenceException:
+        return None
+    except exceptions.WebDriverException as error:
+        if _ON_ITS_WAY not in str(error.msg):
+            raise
+        return None
 
 
 class BrowserTest(standards.StandardsMixin, base.SandboxTest):
@@ -318,14 +333,9 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
 
     def wait_for_text(self, selector, text):
         """Wait until some element has a text."""
-        def has_it():
-            try:
-                return any(text in each.text for each in
-                           self.driver.find_elements(CSS, selector))
-            except exceptions.StaleElementReferenceException:
-                return False
-
-        self.wait(has_it, f'{selector} does not say {text!r}')
+        self.wait(lambda: any(text in each.text for each in
+                              self.driver.find_elements(CSS, selector)),
+                  f'{selector} does not say {text!r}')
 
     def wait(self, condition, otherwise):
         """Wait until a condition is true, and return its value.
@@ -333,10 +343,9 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
         A picture of the page is kept when it does not come true.
         """
         try:
-            return wait.WebDriverWait(
-                self.driver, _PATIENCE, 0.2,
-                (exceptions.StaleElementReferenceException,)).until(
-                    lambda driver: condition() or self._ask_again())
+            return wait.WebDriverWait(self.driver, _PATIENCE, 0.2).until(
+                lambda driver: _while_it_is_there(condition) or
+                _while_it_is_there(self._ask_again))
         except exceptions.TimeoutException:
             self.fail(f'{otherwise}. See {self.keep_failure()}')
 
