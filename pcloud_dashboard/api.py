@@ -203,6 +203,15 @@ def project_names(request: http.HttpRequest) -> dict[str, str]:
     return {project.id: project.name for project in projects or ()}
 
 
+def pcloud_names(request: http.HttpRequest) -> dict[str, str]:
+    """Return the names of all projects' Pclouds, by id, for an administrator.
+
+    :returns: empty, with a message, when the API fails
+    """
+    return {pcloud.id: pcloud.name for pcloud in ask_all(
+        request, lambda client: client.list_pclouds(all_tenants=True))}
+
+
 def domain_names(request: http.HttpRequest) -> dict[str, str]:
     """Return the names of the domains, by id, for an administrator."""
     domains = _read(

@@ -146,7 +146,7 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
-        names = self._pcloud_names()
+        names = api.pcloud_names(self.request)
         zones: dict[str, list[dict]] = {}
         for host in sorted(self.flavor.hosts or (),
                            key=lambda each: shown.natural(each.host)):
@@ -181,11 +181,6 @@ class DetailView(OfFlavor, views.HorizonTemplateView):
             return None
         projects = api.project_names(self.request) if found else {}
         return waits.entries(found, projects, names)
-
-    def _pcloud_names(self) -> dict[str, str]:
-        return {pcloud.id: pcloud.name for pcloud in api.ask_all(
-            self.request,
-            lambda client: client.list_pclouds(all_tenants=True))}
 
 
 def _row(host: resources.PoolHost, names: dict[str, str]) -> dict:

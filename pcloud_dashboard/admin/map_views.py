@@ -31,9 +31,7 @@ class MapView(views.HorizonTemplateView):
         """Return what the template shows."""
         measure = self._chosen('measure', MEASURES)
         rows = self._chosen('rows', ROWS)
-        names = {pcloud.id: pcloud.name for pcloud in api.ask_all(
-            self.request,
-            lambda client: client.list_pclouds(all_tenants=True))}
+        names = api.pcloud_names(self.request)
         return super().get_context_data(
             map=heat_map.make(
                 api.ask_all(self.request, v1.Client.list_host_flavors),

@@ -122,15 +122,19 @@ class IndexView(tables.DataTableView):
             all_tenants=True, detail=True))
 
     @cached_property
+    def idle(self) -> dict[str, int]:
+        """The idle units of each Pcloud, by id."""
+        return pools.idle_units(api.host_flavors(self.request))
+
+    @cached_property
     def pclouds(self) -> paginator.Page:
         """The page of Pclouds that is asked for, of the owner asked for."""
         owner = self.request.GET.get('owner', '')
-        idle = pools.idle_units(api.host_flavors(self.request))
         return paging.page(self.request, sorted(
             (pcloud for pcloud in self.found
              if owner in ('', pcloud.owner)),
             key=lambda pcloud: (
-                -idle.get(pcloud.id, 0), -(_empty(pcloud) or 0),
+                -self.idle.get(pcloud.id, 0), -(_empty(pcloud) or 0),
                 shown.natural(pcloud.name))))
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
@@ -140,7 +144,6 @@ class IndexView(tables.DataTableView):
         by_id = {pcloud.id: pcloud.name for pcloud in self.found}
         names = api.project_names(self.request) if owners else {}
         flavors = api.host_flavors(self.request)
-        idle = pools.idle_units(flavors)
         return {
             **context, 'page': self.pclouds,
             'query': paging.query(self.request),
@@ -152,7 +155,7 @@ class IndexView(tables.DataTableView):
                 self.request, v1.Client.list_attributes)),
             'failed': [(host, by_id.get(host.pcloud, host.pcloud))
                        for host in pools.failed(flavors)],
-            'idle': sum(idle.values())}
+            'idle': sum(self.idle.values())}
 
 
 class FindingsView(generic.View):

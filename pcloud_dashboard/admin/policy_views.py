@@ -71,9 +71,7 @@ class IndexView(scopes.OfScope, views.HorizonTemplateView):
         if self.scope == 'project':
             return api.project_names(self.request)
         if self.scope == 'pcloud':
-            return {pcloud.id: pcloud.name for pcloud in api.ask_all(
-                self.request,
-                lambda client: client.list_pclouds(all_tenants=True))}
+            return api.pcloud_names(self.request)
         return None
 
 

@@ -29,9 +29,7 @@ class WaitingView(views.HorizonTemplateView):
         """Return what the template shows."""
         found = api.ask_all(self.request, self._entries)
         projects = api.project_names(self.request) if found else {}
-        pclouds = {pcloud.id: pcloud.name for pcloud in api.ask_all(
-            self.request, lambda client: client.list_pclouds(
-                all_tenants=True))} if found else {}
+        pclouds = api.pcloud_names(self.request) if found else {}
         return super().get_context_data(
             waiting=waits.entries(found, projects, pclouds), **kwargs)
 

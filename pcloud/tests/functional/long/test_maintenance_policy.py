@@ -2,7 +2,6 @@
 
 """What Pclouds do when hosts of theirs are going to be in maintenance."""
 
-import threading
 from unittest import mock
 
 from pcloud.moving import maintenance_reactions
@@ -218,12 +217,7 @@ class LeavingTest(test_maintenance_policy.PolicyTestCase):
         self.lock()
         with mock.patch.object(maintenance_reactions, '_attempt'):
             self.withdraw('a')
-        threads = [threading.Thread(target=self.work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.work()
+        self.work_at_once()
         self.assertEqual({'a': 'enabled', 'b': 'draining',
                           self.joined['a']: 'draining',
                           self.joined['b']: 'enabled'}, self.names())

@@ -2,7 +2,6 @@
 
 """Free hosts that stand in while hosts are in maintenance."""
 
-import threading
 from unittest import mock
 
 from nova import objects
@@ -201,12 +200,7 @@ class ReplaceTest(test_maintenance_policy.PolicyTestCase):
     def test_several_at_once(self):
         with mock.patch.object(maintenance_reactions, '_attempt'):
             self.announce()
-        threads = [threading.Thread(target=self.work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.work()
+        self.work_at_once()
         self.assertEqual(1, len(self.joined()))
         self.assertEqual(2, self.in_use())
         self.assertEqual([], self.kinds())

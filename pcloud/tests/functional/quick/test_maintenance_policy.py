@@ -3,6 +3,7 @@
 """What Pclouds do when hosts of theirs are going to be in maintenance."""
 
 import datetime
+import threading
 
 from oslo_utils import timeutils
 
@@ -64,6 +65,15 @@ class PolicyTestCase(test_moving.MovingTestCase):
         server = self.start()
         self.only('a', 'b')
         return server
+
+    def work_at_once(self):
+        """Have four workers look at the same moment, and one afterwards."""
+        threads = [threading.Thread(target=self.work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.work()
 
     def in_use(self):
         """Return the units in use by the owner of the Pcloud."""
