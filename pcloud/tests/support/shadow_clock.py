@@ -27,11 +27,12 @@ _MILLIONTH = decimal.Decimal('0.000001')
 class Held(typing.NamedTuple):
     """A host that a project holds.
 
-    :ivar membership: the id of the row by which Nova's aggregate has the host
+    :ivar membership: what tells the row by which Nova's aggregate has the
+        host from all others: SQLite uses the id of a row that is gone again
     :ivar host: the service host
     """
 
-    membership: int
+    membership: tuple[int, datetime.datetime]
     host: str
     project: str
     flavor: str
@@ -50,11 +51,11 @@ class Cost(typing.NamedTuple):
 class Line:
     """What a project has held of a host flavor in a month.
 
-    :ivar memberships: the ids of the memberships that counted
+    :ivar memberships: the memberships that counted
     """
 
     def __init__(self) -> None:
-        self.memberships: set[int] = set()
+        self.memberships: set[tuple[int, datetime.datetime]] = set()
         self.seconds = self.unit_seconds = 0
         self.cost: fractions.Fraction | None = None
 
@@ -171,15 +172,17 @@ def look(context) -> tuple[list[Held], dict[str, Cost]]:
         names = dict(session.execute(
             sa.select(aggregate.id, aggregate.name)).tuples().all())
         members = session.execute(sa.select(
-            host.aggregate_id, host.id, host.host)).tuples().all()
+            host.aggregate_id, host.id, host.created_at, host.host,
+        )).tuples().all()
         values = {(its, key): value for its, key, value in session.execute(
             sa.select(row.aggregate_id, row.key, row.value).where(
                 row.key.in_(('pcloud:owner', 'pcloud:units',
                              'pcloud:price')))).tuples()}
     flavors = {member: names[its].removeprefix(_POOL)
-               for its, _, member in members if names[its].startswith(_POOL)}
-    held = [Held(number, member, values[its, 'pcloud:owner'], flavors[member])
-            for its, number, member in members
+               for its, *_, member in members if names[its].startswith(_POOL)}
+    held = [Held((number, since), member, values[its, 'pcloud:owner'],
+                 flavors[member])
+            for its, number, since, member in members
             if (its, 'pcloud:owner') in values]
     return held, {name.removeprefix(_POOL): Cost(
         int(values[its, 'pcloud:units']), _price(values.get(
