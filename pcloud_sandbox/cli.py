@@ -65,8 +65,8 @@ def start_options() -> argparse.ArgumentParser:
     options.add_argument(
         '--port-base', metavar='P', type=int,
         help='listen on P (Keystone), P+1 (Placement), P+2 (Glance), P+3 '
-             '(Neutron), P+4 (Nova) and P+5 (Horizon); free ports are found '
-             'by default')
+             '(Neutron), P+4 (Nova), P+5 (Horizon) and P+6 (Heat); free '
+             'ports are found by default')
     options.add_argument(
         '--database', metavar='URL',
         help='keep the databases on a MariaDB server, with names of their '
@@ -87,6 +87,10 @@ def start_options() -> argparse.ArgumentParser:
         '--dashboard', action='store_true',
         help='run Horizon too, with the panels of Pcloud; needs the extra '
              '[dashboard]')
+    options.add_argument(
+        '--heat', action='store_true',
+        help='run Heat too, with the resources of Pcloud; needs the extra '
+             '[heat]')
     options.add_argument(
         '--timeout', metavar='SECONDS', type=positive,
         help='give up when the sandbox is not up after so long (default: '
@@ -209,6 +213,8 @@ def wanted(args: argparse.Namespace,
     """
     if args.dashboard:
         parts.check_dashboard_installed()
+    if args.heat:
+        parts.check_heat_installed()
     database, messaging = args.database, args.messaging
     if args.hypervisors is not None:
         machine.check(where)
@@ -217,7 +223,8 @@ def wanted(args: argparse.Namespace,
     return settings.Settings(
         hosts=args.hypervisors or args.hosts, ports={}, debug=args.debug,
         database=database, messaging=messaging, cells=args.cells,
-        hypervisors=args.hypervisors is not None, dashboard=args.dashboard)
+        hypervisors=args.hypervisors is not None, dashboard=args.dashboard,
+        heat=args.heat)
 
 
 def own_command(args: argparse.Namespace) -> str:

@@ -74,13 +74,14 @@ APPLICATIONS = {
     'neutron': 'neutron.wsgi.api:application',
     'nova': 'nova.wsgi.osapi_compute:application',
 }
+HEAT_APPLICATION = {'heat': 'pcloud_sandbox.services.heat:application()'}
 # The default is one worker.
 API_WORKERS = {'nova': 2}
 # A host looks what it has in a third of a second of processor time, so that
 # many hosts take a twentieth of a processor.
 _SECONDS_A_HOST = 6
 # The services whose only worker makes the tables of the service's models.
-TABLES_OF_MODELS = ('placement', 'glance', 'neutron')
+TABLES_OF_MODELS = ('placement', 'glance', 'neutron', 'heat')
 
 
 def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
@@ -100,7 +101,8 @@ def write_all(where: layout.Layout, chosen: settings.Settings) -> None:
         paste.installed('nova', 'etc/nova/api-paste.ini').read_text())
     devstack.run_phase(['stack', 'post-config'], where.nova_conf,
                        where.etc / NOVA_PASTE, nova_filters='')
-    for service, application in APPLICATIONS.items():
+    applications = APPLICATIONS | (HEAT_APPLICATION if chosen.heat else {})
+    for service, application in applications.items():
         folder = where.etc / service
         folder.mkdir(exist_ok=True)
         bind = f'{ports.HOST}:{chosen.ports[service]}'
@@ -161,8 +163,9 @@ def substitutions(where: layout.Layout,
              'domain': settings.DOMAIN, 'region': settings.REGION}
     service_auth = SERVICE_AUTH.format(**names)
     return {
+        **names,
         **{f'{name}_database': databases.url(where, chosen, name)
-           for name in databases.NAMES},
+           for name in (*databases.NAMES, databases.HEAT)},
         'transport_url': messaging.url(chosen),
         'debug': str(chosen.debug).lower(),
         'resources_interval': str(max(60, _SECONDS_A_HOST * chosen.hosts)),

@@ -14,12 +14,14 @@ from pcloud_sandbox import errors
 
 NAMES = ('keystone', 'placement', 'glance', 'neutron',
          'nova_api', 'nova_cell0', 'nova_cell1')
+HEAT = 'heat'
 
 
 def names(chosen: settings.Settings) -> list[str]:
     """Return the names of all databases of a sandbox."""
     numbers = chosen.cell_numbers()[1:]
-    return [*NAMES, *map(cell_name, numbers)]
+    return [*NAMES, *map(cell_name, numbers), *(
+        [HEAT] if chosen.heat else [])]
 
 
 def cell_name(cell: int) -> str:

@@ -17,6 +17,7 @@ NOVA_NEEDS = ('nova-setup', 'keystone', 'placement')
 NEEDED = ('gunicorn', 'psutil', 'werkzeug', 'keystone', 'placement',
           'glance', 'neutron', 'nova')
 DASHBOARD_NEEDED = ('openstack_dashboard', 'horizon', 'django')
+HEAT_NEEDED = ('heat',)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +68,15 @@ def check_dashboard_installed() -> None:
                              "constraints.txt '.[sandbox,dashboard]'")
 
 
+def check_heat_installed() -> None:
+    """Make sure that Heat is installed.
+
+    :raises NotInstalled: a package is missing
+    """
+    _check(HEAT_NEEDED, ', which --heat needs: pip install -c '
+                        "constraints.txt '.[sandbox,heat]'")
+
+
 def _check(needed: Iterable[str], advice: str) -> None:
     missing = [name for name in needed
                if importlib.util.find_spec(name) is None]
@@ -94,6 +104,8 @@ def all_parts(where: layout.Layout,
         _web(where, chosen, 'neutron'),
         *_catalog(where, chosen, nova[-1].name),
         *(_dashboard(where, chosen) if chosen.dashboard else ()),
+        *((_web(where, chosen, 'heat', needs=('keystone-setup',)),)
+          if chosen.heat else ()),
     ]
 
 

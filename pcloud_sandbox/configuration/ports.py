@@ -8,7 +8,8 @@ import socket
 from pcloud_sandbox import errors
 
 HOST = '127.0.0.1'
-SERVICES = ('keystone', 'placement', 'glance', 'neutron', 'nova', 'horizon')
+SERVICES = ('keystone', 'placement', 'glance', 'neutron', 'nova', 'horizon',
+            'heat')
 SEARCHED = (10000, 32000)
 ATTEMPTS = 50
 

@@ -45,6 +45,7 @@ class Settings:
         of its own, instead of a fake hypervisor; such hosts need services of
         Nova in processes of their own
     :ivar dashboard: whether Horizon runs, with the panels of Pcloud
+    :ivar heat: whether Heat runs, with the resources of Pcloud
     :ivar key: distinguishes the sandboxes that share a server
     :ivar password: password of every user; drawn for each sandbox
     """
@@ -57,6 +58,7 @@ class Settings:
     cells: int = 1
     hypervisors: bool = False
     dashboard: bool = False
+    heat: bool = False
     key: str = dataclasses.field(
         default_factory=lambda: secrets.token_hex(4))
     password: str = dataclasses.field(

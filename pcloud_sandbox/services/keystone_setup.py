@@ -29,6 +29,7 @@ ENDPOINTS = {
     'neutron': ('network', ''),
     'nova': ('compute', '/v2.1'),
 }
+HEAT_ENDPOINT = {'heat': ('orchestration', '/v1/%(project_id)s')}
 INTERFACES = ('public', 'internal', 'admin')
 
 
@@ -107,7 +108,8 @@ def main() -> None:
             create_user(name, chosen.password, create_project(name),
                         [roles.member_role_id])
     services = create_project('service')
-    for name, (kind, path) in ENDPOINTS.items():
+    endpoints = ENDPOINTS | (HEAT_ENDPOINT if chosen.heat else {})
+    for name, (kind, path) in endpoints.items():
         user_id = create_user(name, chosen.password, services, [
             roles.admin_role_id, roles.service_role_id])
         if name == 'nova':

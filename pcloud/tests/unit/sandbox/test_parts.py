@@ -38,12 +38,21 @@ class PartsTest(base.BaseTestCase):
             each.name for each in parts.services(
                 WHERE, self._settings(dashboard=True))})
 
-    def test_what_the_dashboard_needs_is_missing(self):
-        self.patch(parts, 'DASHBOARD_NEEDED', ('json', 'no_such_package'))
-        error = self.assertRaises(
-            errors.NotInstalled, parts.check_dashboard_installed)
-        self.assertIn('no_such_package not installed', str(error))
-        self.assertIn("'.[sandbox,dashboard]'", str(error))
+    def test_heat(self):
+        self.assertEqual(OTHERS | {'heat'}, {
+            each.name for each in parts.services(
+                WHERE, self._settings(heat=True))})
+
+    def test_what_an_option_needs_is_missing(self):
+        for needed, check, extra in (
+                ('DASHBOARD_NEEDED', parts.check_dashboard_installed,
+                 "'.[sandbox,dashboard]'"),
+                ('HEAT_NEEDED', parts.check_heat_installed,
+                 "'.[sandbox,heat]'")):
+            self.patch(parts, needed, ('json', 'no_such_package'))
+            error = self.assertRaises(errors.NotInstalled, check)
+            self.assertIn('no_such_package not installed', str(error))
+            self.assertIn(extra, str(error))
 
     def test_a_conductor_in_each_cell(self):
         one, two = ({each.name for each in parts.services(
@@ -68,7 +77,7 @@ class PartsTest(base.BaseTestCase):
 
     def test_each_can_start_at_last(self):
         for options in ({}, SEPARATE, {'cells': 2, **SEPARATE},
-                        {'dashboard': True}):
+                        {'dashboard': True}, {'heat': True}):
             waiting = parts.all_parts(WHERE, self._settings(**options))
             done = set()
             while waiting:
