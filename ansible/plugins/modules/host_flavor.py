@@ -36,7 +36,7 @@ options:
     type: str
     choices: [present, absent]
     default: present
-author: The Pcloud developers
+author: The Pcloud developers (!UNKNOWN)
 extends_documentation_fragment: openstack_pcloud.pcloud.cloud
 '''
 

@@ -52,7 +52,7 @@ options:
       - The most seconds to wait for the hosts of an absent Pcloud to be empty.
     type: int
     default: 3600
-author: The Pcloud developers
+author: The Pcloud developers (!UNKNOWN)
 extends_documentation_fragment: openstack_pcloud.pcloud.cloud
 '''
 

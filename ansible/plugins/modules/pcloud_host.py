@@ -47,7 +47,7 @@ options:
     description: The most seconds to wait for an absent host to be empty.
     type: int
     default: 3600
-author: The Pcloud developers
+author: The Pcloud developers (!UNKNOWN)
 extends_documentation_fragment: openstack_pcloud.pcloud.cloud
 '''
 

@@ -16,7 +16,7 @@ options:
     description: The Pclouds of every project. Admin.
     type: bool
     default: false
-author: The Pcloud developers
+author: The Pcloud developers (!UNKNOWN)
 extends_documentation_fragment: openstack_pcloud.pcloud.cloud
 '''
 
