@@ -374,8 +374,8 @@ ROOMS = {
     'conf': _room('key_options', 'oslo_config'),
     'key_options': _room('', 'oslo_config'),
     'pcloud_sandbox': _room(
-        'cmd.closed_pipe cmd.release worker',
-        'django glance keystone kombu neutron neutron_lib nova '
+        'cmd.closed_pipe cmd.release pcloud_heat.plugins worker',
+        'django glance heat keystone kombu neutron neutron_lib nova '
         'openstack_dashboard os_vif oslo_config oslo_log placement psutil '
         'sqlalchemy werkzeug',
         'cli demo',
@@ -402,7 +402,7 @@ ROOMS = {
     'pcloud_sandbox/services': _room(
         '', '',
         'dashboard_setup nova_all nova_compute',
-        'catalog dashboard_files guest_setup gunicorn_hooks hypervisor '
+        'catalog dashboard_files guest_setup gunicorn_hooks heat hypervisor '
         'identity keystone_setup libvirt_compute nova_hosts nova_setup '
         'port_binding',
         'tables'),

@@ -21,7 +21,8 @@ class ChooseTest(unittest.TestCase):
         base = ports.choose(None)['keystone']
         self.assertEqual(
             {'keystone': base, 'placement': base + 1, 'glance': base + 2,
-             'neutron': base + 3, 'nova': base + 4, 'horizon': base + 5},
+             'neutron': base + 3, 'nova': base + 4, 'horizon': base + 5,
+             'heat': base + 6},
             ports.choose(base))
 
     def test_taken(self):
@@ -34,6 +35,6 @@ class ChooseTest(unittest.TestCase):
                 f'port {base + 3}, wanted for neutron', ports.choose, base)
 
     def test_out_of_range(self):
-        for base in (-1, 0, 65531, 70000):
-            self.assertRaisesRegex(errors.SandboxError, 'from 1 to 65530',
+        for base in (-1, 0, 65530, 70000):
+            self.assertRaisesRegex(errors.SandboxError, 'from 1 to 65529',
                                    ports.choose, base)
