@@ -250,6 +250,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         'it was moved twice within an hour, and stays until {until}',
     'migration_failed':
         'its latest migration has failed; it is tried again after {until}',
+    'hosts_refuse':
+        'there is capacity, but no other host of the Pcloud can take it over '
+        'while it runs (disks on its host that cannot be copied, or another '
+        'processor); it is tried again after {until}',
     'nova_found_no_host':
         'there is capacity, but the scheduler has found no other host of the '
         'Pcloud that is right for it (constraints, locality, placement keys, '

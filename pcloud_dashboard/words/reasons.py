@@ -281,6 +281,11 @@ WORDS: Mapping[str, typing.Any] = {
     'migration_failed': _(
         'its latest migration has failed; it is tried again after '
         '%(until)s'),
+    'hosts_refuse': _(
+        'there is capacity, but no other host of the Pcloud can '
+        'take it over while it runs (disks on its host that cannot '
+        'be copied, or another processor); it is tried again after '
+        '%(until)s'),
     'nova_found_no_host': _(
         'there is capacity, but the scheduler has found no other '
         'host of the Pcloud that is right for it (constraints, '

@@ -44,6 +44,9 @@ STARTING = task_states.REBUILDING
 _MOVES = (instance_actions.MIGRATE, instance_actions.RESIZE,
           instance_actions.LIVE_MIGRATION)
 _ACTION = orm.aliased(models.InstanceAction)
+# The event in which a host says whether it can take over a server that runs,
+# and the result where it cannot.
+_ASKED, _REFUSED = 'compute_check_can_live_migrate_destination', 'Error'
 # The events by which a server that is shelved leaves its host, at once or
 # later.
 _SHELVING = ('compute_shelve_instance', 'compute_shelve_offload_instance')
@@ -76,7 +79,7 @@ def of_hosts(
                 row.updated_at.replace(
                     tzinfo=datetime.timezone.utc).timestamp(),
                 row.status in ARRIVED, row.dest_compute is not None,
-                row.migration_type == _EVACUATION))
+                row.migration_type == _EVACUATION, row.answer == _REFUSED))
     return found
 
 
@@ -88,11 +91,28 @@ def _read(
     row, server = models.Migration, models.Instance
     return context.session.execute(sa.select(
         row.instance_uuid, row.status, row.dest_compute, row.updated_at,
-        row.migration_type,
+        row.migration_type, _answer(row).label('answer'),
     ).join(server, server.uuid == row.instance_uuid).where(
         server.deleted == 0, server.host.in_(hosts),
         row.updated_at >= since, row.migration_type.in_(_KINDS),
         row.status.in_(computes.MIGRATION_OVER))).all()
+
+
+def _answer(row: type[models.Migration]) -> sa.ScalarSelect[str]:
+    """Select what hosts have said that were to take over a server.
+
+    Asked were the hosts for the latest live migration of the server. The
+    latest of the words counts: a host that can do it has 'Success'. No word
+    for other migrations.
+    """
+    event, any_ = models.InstanceActionEvent, models.InstanceAction
+    latest = sa.select(sa.func.max(any_.id)).where(
+        any_.instance_uuid == row.instance_uuid,
+        any_.action == instance_actions.LIVE_MIGRATION,
+        row.migration_type == fields.MigrationType.LIVE_MIGRATION,
+    ).correlate(row).scalar_subquery()
+    return sa.select(sa.func.max(event.result)).where(
+        event.action_id == latest, event.event == _ASKED).scalar_subquery()
 
 
 def departures(

@@ -43,12 +43,15 @@ class Past:
     :ivar had_target: whether Nova had found a host for the server
     :ivar is_evacuation: whether the server was to be started anew, because its
         host had failed
+    :ivar is_refused: whether each host that Nova has found for the latest
+        live migration has said that it cannot take over the server
     """
 
     ended: float
     arrived: bool
     had_target: bool
     is_evacuation: bool = False
+    is_refused: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,16 +136,19 @@ def wait(history: Collection[Past], now: float) -> Wait | None:
 
     The first row that fits counts:
 
-    ===================================  =========  ======================
-    past                                 rule       until
-    ===================================  =========  ======================
-    moved twice within an hour           migration  an hour after the
-                                                    first of the two
-    *n* failures since the latest move,  placement  2^(n-1) minutes after
-    and no host was found at the latest             the latest, at most 60
-    *n* failures since the latest move   migration  likewise
+    ===================================  ==============  ==================
+    past                                 rule            until
+    ===================================  ==============  ==================
+    moved twice within an hour           migration       an hour after the
+                                                         first of the two
+    *n* failures since the latest move,  not_migratable  2^(n-1) minutes
+    and hosts have refused at the                        after the latest,
+    latest                                               at most 60
+    *n* failures since the latest move,  placement       likewise
+    and no host was found at the latest
+    *n* failures since the latest move   migration       likewise
     any other                            none
-    ===================================  =========  ======================
+    ===================================  ==============  ==================
 
     A wait whose end has passed tells why the server is still there.
 
@@ -164,11 +170,18 @@ def wait(history: Collection[Past], now: float) -> Wait | None:
     # A clock that was ahead must not make the server wait for longer.
     last = min(failures[0].ended, now)
     until = last + min(_SHORTEST * 2 ** (len(failures) - 1), _LONGEST)
-    rule, code = (
-        (blockers.MIGRATION, 'migration_failed') if failures[0].had_target
-        else (blockers.PLACEMENT, 'nova_found_no_host'))
+    rule, code = _failure(failures[0])
     return Wait(rule, coded.Reason(code, until=coded.moment(until)),
                 last, until)
+
+
+def _failure(latest: Past) -> tuple[str, str]:
+    """Return the rule and the code of the reason of the latest failure."""
+    if latest.is_refused:
+        return blockers.NOT_MIGRATABLE, 'hosts_refuse'
+    if latest.had_target:
+        return blockers.MIGRATION, 'migration_failed'
+    return blockers.PLACEMENT, 'nova_found_no_host'
 
 
 def _failures(latest_first: Collection[Past]) -> list[Past]:

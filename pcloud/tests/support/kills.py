@@ -18,6 +18,8 @@ def is_killed(
 ) -> bool:
     """Call, and end the call at one of the statements of its thread.
 
+    Who is dead tidies nothing up: each statement afterwards ends likewise.
+
     :param number: at which statement, from 1 on
     :returns: whether there was such a statement
     """
@@ -26,7 +28,7 @@ def is_killed(
     def count(*_) -> None:
         if threading.get_ident() == thread:
             left[0] -= 1
-            if not left[0]:
+            if left[0] <= 0:
                 raise Killed()
 
     sa.event.listen(engine, 'before_cursor_execute', count)

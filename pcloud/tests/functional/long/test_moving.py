@@ -154,6 +154,35 @@ class ObstacleTest(test_moving.MovingTestCase):
             ['error'] * 2, self.migrations(servers[0])))
         self.assertEqual({'a'}, set(map(self.name_of, servers)))
 
+    def test_disks_that_hosts_neither_copy_nor_share(self):
+        """A blocker, and no failure: the server runs on where it is."""
+        server, other = self.start(), self.start()
+        self.only('a', 'b')
+
+        def check(context, instance, data, *devices):
+            if instance.uuid == server['id']:
+                raise nova_exception.InvalidSharedStorage(
+                    path='node-1', reason='a local disk')
+            return data
+
+        source = self.computes[self.real['a']].driver
+        with mock.patch.object(
+                source, 'check_can_live_migrate_source', check):
+            self.drain(move='live', release=True)
+            self.wait_until(lambda: self.assertEqual(
+                {server['id']: 'not_migratable'}, self.failed(server)))
+            self.arrives(other, 'b')
+            blocker, = self.get()['drain']['blockers']
+            self.assertEqual('hosts_refuse', blocker['code'])
+            self.work()
+            self.assertEqual(['error'], self.migrations(server))
+            self.arrives(server, 'a')
+        self.assertEqual('draining', self.names()['a'])
+        self.assertEqual([], self.kinds())
+        self.later(seconds=61)
+        self.work()
+        self.arrives(server, 'b')
+
     def test_migration_that_fails(self):
         server = self.start()
         self.only('a', 'b')

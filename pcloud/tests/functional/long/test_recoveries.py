@@ -502,10 +502,10 @@ class LostTest(RecoveryTestCase):
                     ('pcloud:recovery:' + self.real['a'] in self.of_hosts(),
                      self.of_hosts()[self.state_key()]),
                     ((False, 'enabled'), (True, 'disabled')))
-                self.later(seconds=21)
+                self.later(seconds=23)
         self.assertNotEqual(before, self.of_hosts())
         self.assertGreater(number, 20)
-        self.later(seconds=21)
+        self.later(seconds=23)
         self.work()
         self.evacuated(server)
 
@@ -846,7 +846,7 @@ class ReplaceTest(RecoveryTestCase):
             has_begun = 'pcloud:recovery:' + self.real['a'] in self.of_hosts()
             self.assertEqual(3 if has_begun else 2, len(self.names()))
             self.assertEqual(2, self.in_use())
-            self.later(seconds=21)
+            self.later(seconds=23)
         self.assertEqual(3, len(self.names()))
         self.work()
         self.assertEqual([], self.kinds())

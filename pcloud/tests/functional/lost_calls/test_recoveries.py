@@ -4,7 +4,8 @@
 
 A commit, a call of Placement, a message or a notification is lost before or
 after it took effect. Whatever is lost, the passes afterwards end as if nothing
-had been: the server runs once, and nothing is left behind.
+had been: the server runs once, and nothing is left behind. Likewise where a
+free host joins, and where the host comes back.
 """
 
 import datetime
@@ -12,9 +13,12 @@ import logging
 import re
 
 from oslo_utils import timeutils
+from testtools import content
 
+from pcloud import names
 from pcloud.tests.functional.long import test_recoveries
 from pcloud.tests.support import drops
+from pcloud.tests.support import written
 
 # A turn lasts 20 seconds.
 _TURN = 21
@@ -22,8 +26,7 @@ _TURN = 21
 _START = 'cast rebuild_instance'
 
 
-class ServersTest(test_recoveries.RecoveryTestCase):
-    """The pass that begins a recovery, and starts a server elsewhere."""
+class LosingTestCase(test_recoveries.RecoveryTestCase):
 
     own_cloud = True
 
@@ -34,6 +37,18 @@ class ServersTest(test_recoveries.RecoveryTestCase):
             {'API database': api, 'cell database': cell},
             self.placement.fixture._client))
         self.flags(recovery_max_hosts=1000, group='pcloud')
+
+    def expect_faults(self):
+        """Many faults are to come, all wanted."""
+        logging.disable(logging.CRITICAL)
+        self.addCleanup(logging.disable, logging.NOTSET)
+
+
+class ServersTest(LosingTestCase):
+    """The pass that begins a recovery, and starts a server elsewhere."""
+
+    def setUp(self):
+        super().setUp()
         self.resets = []
 
     def test_each_call(self):
@@ -44,9 +59,7 @@ class ServersTest(test_recoveries.RecoveryTestCase):
         points = [(number, point) for number, point
                   in enumerate(undisturbed.points, 1) if is_change(point)]
         self.assertIn(_START, [point.text for _, point in points])
-        # Many faults are to come, all wanted.
-        logging.disable(logging.CRITICAL)
-        self.addCleanup(logging.disable, logging.NOTSET)
+        self.expect_faults()
         for number, point in points:
             for when in point.whens:
                 drop = drops.Drop(number, when)
@@ -106,6 +119,114 @@ class ServersTest(test_recoveries.RecoveryTestCase):
         self.later(seconds=_TURN)
         self.work()
         self.assertIsNone(self.recovery_of())
+
+
+class HostsTestCase(LosingTestCase):
+    """A pass that changes which hosts the Pcloud has, or their states."""
+
+    def lose_each(self, check):
+        """Lose each change of a pass, each time from the same start.
+
+        :param check: looks at the outcome after further passes
+        :returns: what was lost
+        """
+        databases = written.Databases(*self.engines())
+        kept, now = databases.keep(), timeutils.utcnow()
+
+        def lose(*lost):
+            # At another moment a worker has other things to do as well.
+            self.at(now)
+            databases.put_back(kept)
+            return self.lose(check, *lost)
+
+        # The first pass fills what Nova remembers for ever.
+        for _ in range(2):
+            undisturbed = lose()
+        points = [(number, point) for number, point
+                  in enumerate(undisturbed.points, 1) if is_change(point)]
+        self.expect_faults()
+        for number, point in points:
+            for when in point.whens:
+                self.addDetail('lost', content.text_content(
+                    f'{point} {when.value} it was done'))
+                met = lose(drops.Drop(number, when))
+                self.assertEqual(point, met.points[number - 1])
+        return [str(point) for _, point in points]
+
+    def lose(self, check, *lost):
+        """Have a worker look, and others afterwards; look at the outcome."""
+        self.notifier.reset()
+        with self.outgoing.dropping(*lost) as met:
+            self.work()
+        for _ in range(3):
+            self.later(seconds=_TURN)
+            self.work()
+        check()
+        self.assertEqual((2, 2), (
+            self.in_use(), self.pcloud_shown()['units']))
+        self.assertEqual([], self.kinds())
+        told = self.told()
+        self.assertEqual(len(set(told)), len(told))
+        return met
+
+
+class JoinTest(HostsTestCase):
+    """The pass that begins a recovery, for which a free host joins."""
+
+    wished = 'replace'
+
+    def test_each_call(self):
+        self.fence()
+        self.later(seconds=301)
+        lost = ' '.join(self.lose_each(self.has_joined))
+        for part in ('PUT /resource_providers', 'pcloud.host.add',
+                     'pcloud.host.recovery'):
+            self.assertIn(part, lost)
+
+    def has_joined(self):
+        name, = self.names().keys() - {'a', 'b'}
+        self.assertEqual({'a': 'disabled', 'b': 'enabled', name: 'enabled'},
+                         self.names())
+        recovered = self.recovery_of()
+        self.assertEqual(('done', name), (
+            recovered['state'], recovered['replacement']))
+
+
+class ReturnTest(HostsTestCase):
+    """The pass that finds that the host has come back."""
+
+    parts = ('pcloud.host.recovery',)
+
+    def test_each_call(self):
+        self.fail()
+        self.step_until_done()
+        self.come_back()
+        lost = ' '.join(self.lose_each(self.is_back))
+        for part in self.parts:
+            self.assertIn(part, lost)
+
+    def is_back(self):
+        self.assertEqual({'a': 'enabled', 'b': 'enabled'}, self.names())
+        self.assertIsNone(self.recovery_of())
+
+
+class ReplaceReturnTest(ReturnTest):
+    """The host returns to its pool, with its service disabled."""
+
+    wished = 'replace'
+    parts = ('PUT /resource_providers', 'pcloud.host.remove',
+             'pcloud.host.recovery', 'call set_host_enabled')
+
+    def is_back(self):
+        name, = self.names().keys() - {'b'}
+        self.assertEqual({'b': 'enabled', name: 'enabled'}, self.names())
+        self.assertEqual({}, self.kept_of(names.REPLACES_PREFIX))
+        self.assertEqual({}, self.kept_of(names.RECOVERY_PREFIX))
+        there, = (each for each in self.admin.get_json(
+            '/os-host-flavors/gpu')['host_flavor']['hosts']
+            if each['host'] == self.real['a'])
+        self.assertEqual((None, 'disabled'),
+                         (there['pcloud'], there['status']))
 
 
 def is_change(point):

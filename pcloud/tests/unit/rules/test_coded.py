@@ -157,5 +157,6 @@ class ReferenceTest(base.BaseTestCase):
         used = set(itertools.chain.from_iterable(
             codes for _, _, codes in made_reasons()))
         # Chosen before the reason is made.
-        used |= {'migration_failed', 'nova_found_no_host', 'in_words'}
+        used |= {'hosts_refuse', 'migration_failed', 'nova_found_no_host',
+                 'in_words'}
         self.assertEqual(set(coded.WORDS), used)

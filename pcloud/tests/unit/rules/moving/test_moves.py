@@ -23,6 +23,10 @@ def failed(ago, had_target=True):
     return moves.Past(NOW - ago, False, had_target)
 
 
+def refused(ago):
+    return moves.Past(NOW - ago, False, False, is_refused=True)
+
+
 def server(vm_state='active', locked=False, power='running'):
     return blockers.ServerState(vm_state, None, locked, power_state=power)
 
@@ -81,6 +85,8 @@ class WaitTest(testtools.TestCase):
         ([failed(5 * MINUTE), moved(0)], None, 0),
         ([failed(50 * MINUTE), moved(10 * MINUTE), failed(0)],
          'migration', MINUTE),
+        ([failed(5 * MINUTE), refused(0)], 'not_migratable', 2 * MINUTE),
+        ([refused(5 * MINUTE), failed(0)], 'migration', 2 * MINUTE),
         ([failed(2 * MINUTE)], 'migration', -MINUTE))
     @ddt.unpack
     def test_table(self, past, rule, seconds):
