@@ -125,8 +125,10 @@ def memory(mebibytes: float) -> str:
 
 
 def amount(number: float) -> str:
-    """Return a number with a decimal at most."""
-    return f'{number:.1f}'.removesuffix('.0')
+    """Return a number with a decimal at most, as users write numbers."""
+    rounded = round(number, 1)
+    return formats.number_format(
+        rounded, 0 if rounded == int(rounded) else 1)
 
 
 def vcpu_bar(host: resources.Host, pcloud: resources.Pcloud) -> Bar | None:

@@ -35,12 +35,12 @@ class Segment:
 class Doughnut:
     """How much of something is used.
 
-    :ivar free: the amount that is left, in words
+    :ivar left: how much is left, in words
     :ivar text: all of it in words
     """
 
     title: str
-    free: str
+    left: str
     text: str
     segments: tuple[Segment, ...]
 
@@ -97,7 +97,7 @@ def _of_hosts(title: str,
     if closed:
         text += ', ' + _('%s on hosts that take no new instances') % (
             words(closed))
-    return Doughnut(title, words(free), text, _segments(
+    return Doughnut(title, _left(words(free)), text, _segments(
         ('used', used), ('closed', closed), ('free', free)))
 
 
@@ -114,10 +114,14 @@ def units(quota: resources.Quota,
             _segments(('used', here), ('other', elsewhere)))
     free = max(0, quota.units_limit - here - elsewhere)
     return Doughnut(
-        _('Units'), str(free),
+        _('Units'), _left(str(free)),
         _('%(here)s here, %(other)s in other Pclouds, %(free)s free') % {
             'here': here, 'other': elsewhere, 'free': free},
         _segments(('used', here), ('other', elsewhere), ('free', free)))
+
+
+def _left(amount: str) -> str:
+    return _('%(free)s free') % {'free': amount}
 
 
 def _segments(*parts: tuple[str, float]) -> tuple[Segment, ...]:
