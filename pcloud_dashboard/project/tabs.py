@@ -97,7 +97,7 @@ class HostsTab(PcloudTab):
         wanted = listing.asked(request.GET)
         listed = [host for host in hosts if wanted.takes(host)]
         servers = listing.unplaced(api.unplaced_servers(
-            request, self.pcloud.id))
+            request, self.pcloud.id), self.pcloud)
         return {
             'hosts': hosts, 'filter': wanted,
             'choices': listing.choices(hosts), 'listed': listed,
