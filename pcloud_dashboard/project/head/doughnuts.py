@@ -103,15 +103,17 @@ def _of_hosts(title: str,
 
 def units(quota: resources.Quota,
           pcloud: resources.Pcloud) -> Doughnut:
-    """Return the units of the owner's quota, and the Pcloud's part of it."""
+    """Return the units of the owner's quota, and the Pcloud's part of it.
+
+    Without a limit nothing is a part of anything, and the doughnut is empty.
+    """
     here = pcloud.units or 0
     elsewhere = max(0, (quota.units_in_use or 0) - here)
     if quota.units_limit == shown.UNLIMITED:
         return Doughnut(
             _('Units'), _('no limit'),
             _('%(here)s here, %(other)s in other Pclouds, no limit') % {
-                'here': here, 'other': elsewhere},
-            _segments(('used', here), ('other', elsewhere)))
+                'here': here, 'other': elsewhere}, ())
     free = max(0, quota.units_limit - here - elsewhere)
     return Doughnut(
         _('Units'), _left(str(free)),

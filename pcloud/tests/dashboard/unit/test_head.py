@@ -59,6 +59,7 @@ class DoughnutTest(base.PageTest):
             resources.Quota('p', limit, used), self.pcloud_of_test)
 
         self.assertEqual((left, text), (found.left, found.text))
+        self.assertEqual(limit < 0, not found.segments)
 
 
 class HeadTest(base.PageTest):
