@@ -48,8 +48,11 @@ class _Session(session.Session):
     """A session that waits for a silent API once, and no second time.
 
     A page makes several calls, one after the other.
+
+    :ivar reading: the seconds that a call which reads may take
     """
 
+    reading = _READING
     silent: Exception | None = None
 
     def request(self, url: str, method: str, **options: typing.Any,
@@ -64,7 +67,7 @@ class _Session(session.Session):
         reads = method == 'GET'
         try:
             return super().request(url, method, **{
-                **options, 'timeout': _READING if reads else _CHANGING})
+                **options, 'timeout': self.reading if reads else _CHANGING})
         except ksa_exceptions.ConnectTimeout as error:
             self.silent = error
             raise
@@ -79,11 +82,29 @@ def client(request: http.HttpRequest) -> v1.Client:
     :raises horizon.exceptions.ServiceCatalogException: in a cloud without a
         compute service
     """
+    return v1.Client(_session(request))
+
+
+def _session(request: http.HttpRequest) -> _Session:
     auth = token_endpoint.Token(
         base.url_for(request, 'compute'), request.user.token.id)
     verify = (not settings.OPENSTACK_SSL_NO_VERIFY
               and (settings.OPENSTACK_SSL_CACERT or True))
-    return v1.Client(_Session(auth, verify=verify))
+    return _Session(auth, verify=verify)
+
+
+def audit(request: http.HttpRequest) -> list[resources.Finding]:
+    """Return the findings of the audit.
+
+    The audit of a large cloud takes longer than a page waits, and no page
+    waits for its findings.
+
+    :raises pcloud.client.exceptions.ClientError: the API refuses
+    :raises keystoneauth1.exceptions.ClientException: nobody answers
+    """
+    session = _session(request)
+    session.reading = _CHANGING
+    return v1.Client(session).audit()
 
 
 def words(error: Exception) -> str:

@@ -125,8 +125,10 @@ def memory(mebibytes: float) -> str:
 
 
 def amount(number: float) -> str:
-    """Return a number with a decimal at most."""
-    return f'{number:.1f}'.removesuffix('.0')
+    """Return a number with a decimal at most, as users write numbers."""
+    rounded = round(number, 1)
+    return formats.number_format(
+        rounded, 0 if rounded == int(rounded) else 1)
 
 
 def vcpu_bar(host: resources.Host, pcloud: resources.Pcloud) -> Bar | None:
@@ -292,13 +294,13 @@ class ShownHost:
             found.append(_('The host is %s; disable it first.')
                          % self.state_words)
         if self.servers is None:
-            found.append(_('Which servers are on the host is not known while '
-                           'a part of the cloud does not answer.'))
+            found.append(_('Which instances are on the host is not known '
+                           'while a part of the cloud does not answer.'))
         elif self.servers:
             found.append(ngettext(
-                '%d server is on the host; move or delete it first, or drain '
-                'the host.',
-                '%d servers are on the host; move or delete them first, or '
+                '%d instance is on the host; move or delete it first, or '
+                'drain the host.',
+                '%d instances are on the host; move or delete them first, or '
                 'drain the host.', len(self.servers)) % len(self.servers))
         return found
 

@@ -16,13 +16,15 @@ from horizon import tables
 from openstack_dashboard.dashboards.admin.aggregates import tables as known
 
 _BEGINNING = 'Pcloud:'
+_JOURNAL = 'pcloud-journal'
 _TYPE = 'pcloud:type'
 
 
 def is_managed(aggregate: typing.Any) -> bool:
     """Return whether an aggregate is one of Pcloud's own."""
-    return aggregate.name.startswith(_BEGINNING) and (
-        _TYPE in (aggregate.metadata or {}))
+    is_named = (aggregate.name.startswith(_BEGINNING)
+                or aggregate.name == _JOURNAL)
+    return is_named and _TYPE in (aggregate.metadata or {})
 
 
 def _for_others(action: type) -> type:

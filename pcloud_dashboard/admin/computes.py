@@ -10,6 +10,8 @@ import typing
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from pcloud_dashboard import shown
+
 from pcloud.client import resources
 
 
@@ -42,7 +44,8 @@ def computes(services: Iterable[typing.Any],
         (Compute(service.host, _zone(service), _refusal(
             service, pools.get(service.host), servers))
          for service in services),
-        key=lambda each: (each.refusal is not None, each.host))
+        key=lambda each: (each.refusal is not None,
+                          shown.natural(each.host)))
 
 
 # Horizon asks through openstacksdk, earlier releases through novaclient.
@@ -72,8 +75,8 @@ def _refusal(service: typing.Any, pool: str | None,
         return _('is in the pool of %s') % pool
     count = servers.get(service.host, 0)
     if count:
-        return ngettext('%d server is on the host',
-                        '%d servers are on the host', count) % count
+        return ngettext('%d instance is on the host',
+                        '%d instances are on the host', count) % count
     if service.status != 'disabled':
         return _('is enabled: disable its compute service first')
     return None

@@ -253,7 +253,12 @@ class EditForm(OneFlavorForm):
 
 
 class FlavorFormView(OfFlavor, pages.FormView):
-    """A form about one host flavor."""
+    """A form about one host flavor, or about a host of its pool."""
+
+    @property
+    def subject(self) -> str:
+        """The host, where the address names one, else the host flavor."""
+        return self.kwargs.get('host') or self.kwargs['flavor_id']
 
 
 class EditView(FlavorFormView):

@@ -171,7 +171,7 @@ class FindingsView(generic.View):
         """Answer with the table alone."""
         found: dict[str, typing.Any]
         try:
-            found = {'findings': api.client(request).audit()}
+            found = {'findings': api.audit(request)}
         except api.FAILURES as error:
             found = {'failure': api.words(error)}
         return shortcuts.render(
@@ -236,6 +236,12 @@ class QuotaView(QuotaFormView):
 
     form_class = QuotaForm
     route = 'quota'
+
+    @property
+    def subject(self) -> str:
+        """The name of the project; the id where Keystone knows no name."""
+        project = self.kwargs['project_id']
+        return api.project_names(self.request).get(project, project)
 
     def get_initial(self) -> dict:
         """Return the present quota."""

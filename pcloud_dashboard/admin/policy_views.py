@@ -17,6 +17,7 @@ from pcloud_dashboard.admin import default_views
 from pcloud_dashboard.admin import scopes
 from pcloud_dashboard import api
 from pcloud_dashboard import policies
+from pcloud_dashboard.project import settings
 from pcloud_dashboard import shown
 
 from pcloud.client import resources
@@ -47,6 +48,8 @@ class IndexView(scopes.OfScope, views.HorizonTemplateView):
             default=policy and default_views.find(
                 self.request, self.scope, self.scope_id),
             settings=_SETTING.findall(policy.constraints) if policy else (),
+            effective=[(each, settings.level(each.source))
+                       for each in (policy and policy.effective) or ()],
             may_set=policies.allows(self.request, policies.UPDATE_POLICY),
             may_delete=policies.allows(
                 self.request, policies.DELETE_POLICY), **kwargs)

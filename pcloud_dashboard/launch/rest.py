@@ -13,10 +13,13 @@ from openstack_dashboard.api.rest import urls
 from openstack_dashboard.api.rest import utils
 
 from pcloud_dashboard import api
+from pcloud_dashboard.project.planning import changes
 from pcloud_dashboard import shown
+from pcloud_dashboard.words import reasons
 
 from pcloud.client import exceptions
 from pcloud.client import localities
+from pcloud.client import plan_resources
 from pcloud.client import resources
 from pcloud.client import servers
 
@@ -84,19 +87,31 @@ class Explanation(generic.View):
     @utils.ajax()
     def get(self, request: http.HttpRequest,
             pcloud_id: str) -> dict[str, typing.Any]:
-        """Explain the capacity for a flavor, for the owner of the Pcloud."""
+        """Explain the capacity for a flavor, for the owner of the Pcloud.
+
+        One call of the API, and one of Nova's own where nothing more fits.
+        """
         try:
             found = api.client(request).explain(
                 pcloud_id, request.GET.get('flavor', ''))
         except api.FAILURES as error:
             return _failure(error)
-        return {'fits': found.fits, 'refused': found.refused,
+        return {'fits': found.fits,
+                'refused': found.refused and reasons.spoken(found, 'refused'),
                 'fits_on': {host.name: host.fits for host in found.hosts},
                 'hosts': [{'name': host.name,
-                           'reasons': [each.reason
-                                       for each in host.in_the_way]}
+                           'reasons': list(map(reasons.spoken,
+                                               host.in_the_way))}
                           for host in found.hosts if not host.fits],
-                'changes': [change.text for change in found.changes]}
+                'changes': _changes(request, found)}
+
+
+def _changes(request: http.HttpRequest,
+             found: plan_resources.Explanation) -> list[str]:
+    """Return what would help, in the language of the user."""
+    flavors = {each.id: each.name for each in api.flavors(request)
+               } if found.changes else {}
+    return [changes.words(each, flavors) for each in found.changes]
 
 
 @urls.register

@@ -118,9 +118,17 @@ class FormView(forms.ModalFormView):
         return f'pcloud_{self.route}_modal'
 
     @property
+    def subject(self) -> str:
+        """The name of what the form is about; '' for a form without one."""
+        return ''
+
+    @property
     def page_title(self) -> typing.Any:
-        """The title of the page that has the form alone."""
-        return self.modal_header
+        """The title of the dialog, and of the page with the form alone."""
+        if not self.subject:
+            return self.modal_header
+        return gettext('%(title)s: %(name)s') % {
+            'title': self.modal_header, 'name': self.subject}
 
     @property
     def submit_label(self) -> typing.Any:
@@ -133,7 +141,9 @@ class FormView(forms.ModalFormView):
 
     def get_context_data(self, **kwargs: typing.Any) -> dict:
         """Return what the template shows."""
-        return super().get_context_data(help_text=self.help_text, **kwargs)
+        return {**super().get_context_data(
+            help_text=self.help_text, **kwargs),
+            'modal_header': self.page_title}
 
 
 class PcloudFormView(OfPcloud, FormView):

@@ -2,6 +2,7 @@
 
 """What the tab with the settings of a Pcloud says."""
 
+from collections.abc import Mapping
 import dataclasses
 
 from django.utils.translation import gettext as _
@@ -25,12 +26,15 @@ class Default:
     can_be_unset: bool
 
 
-def default(value: resources.DefaultPcloud,
-            pcloud: resources.Pcloud) -> Default:
-    """Return the words for a default Pcloud on the page of a Pcloud."""
+def default(value: resources.DefaultPcloud, pcloud: resources.Pcloud,
+            names: Mapping[str, str]) -> Default:
+    """Return the words for a default Pcloud on the page of a Pcloud.
+
+    :param names: the names of the Pclouds that the project sees, by id
+    """
     is_here = value.pcloud == pcloud.id
     return Default(
-        is_here, _text(value, is_here),
+        is_here, _here(value) if is_here else _elsewhere(value, names),
         source(value.source), value.source == 'project')
 
 
@@ -52,12 +56,18 @@ def level(source: str) -> str:
             }.get(source, source)
 
 
-def _text(value: resources.DefaultPcloud, is_here: bool) -> str:
+def _elsewhere(value: resources.DefaultPcloud,
+               names: Mapping[str, str]) -> str:
     if value.pcloud is None:
         return _('Instances that name no Pcloud start outside of Pclouds.')
-    if not is_here:
-        return _('Instances that name no Pcloud start in another Pcloud: '
-                 '%s.') % value.pcloud
+    if value.pcloud not in names:
+        return _('Instances that name no Pcloud start in a Pcloud that your '
+                 'project cannot see.')
+    return _('Instances that name no Pcloud start in another Pcloud: '
+             '%s.') % names[value.pcloud]
+
+
+def _here(value: resources.DefaultPcloud) -> str:
     if value.mode == 'prefer':
         return _('Instances that name no Pcloud start here while there is '
                  'capacity, and else outside.')

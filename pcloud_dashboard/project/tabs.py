@@ -97,7 +97,7 @@ class HostsTab(PcloudTab):
         wanted = listing.asked(request.GET)
         listed = [host for host in hosts if wanted.takes(host)]
         servers = listing.unplaced(api.unplaced_servers(
-            request, self.pcloud.id))
+            request, self.pcloud.id), self.pcloud)
         return {
             'hosts': hosts, 'filter': wanted,
             'choices': listing.choices(hosts), 'listed': listed,
@@ -330,16 +330,14 @@ class SettingsTab(PcloudTab):
     template_name = 'pcloud_dashboard/project/_settings.html'
 
     def find(self, request: http.HttpRequest) -> dict:
-        """Return the settings; two calls of the API."""
+        """Return the settings; two calls of the API, or three."""
         client = api.client(request)
         policy = client.get_effective_policy('pcloud', self.pcloud.id)
         return {
             'policy': policy,
             'requirements': [(each, settings.level(each.source))
                              for each in policy.effective or ()],
-            'default': settings.default(
-                client.get_default_pcloud(request.user.project_id),
-                self.pcloud),
+            'default': self._default(request.user.project_id),
             'at_maintenance': shown.at_maintenance(self.pcloud),
             'at_failure': shown.RECOVERY.get(
                 self.pcloud.host_recovery, shown.RECOVERY[None]),
@@ -347,6 +345,14 @@ class SettingsTab(PcloudTab):
             'may_update_policy': self.allows(policies.UPDATE_POLICY),
             'may_set_default': policies.allows(
                 request, policies.SET_DEFAULT)}
+
+    def _default(self, project_id: str) -> settings.Default:
+        client = api.client(self.request)
+        found = client.get_default_pcloud(project_id)
+        others = client.list_pclouds() if found.pcloud not in (
+            None, self.pcloud.id) else ()
+        return settings.default(
+            found, self.pcloud, {each.id: each.name for each in others})
 
 
 class PcloudTabs(tabs.TabGroup):

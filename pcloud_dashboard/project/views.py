@@ -87,7 +87,7 @@ class CreateView(pages.FormView):
     modal_header = _('Create Pcloud')
     page = urls.reverse_lazy(pages.INDEX)
     help_text = _(
-        'A Pcloud is a set of whole hosts that run servers of your project '
+        'A Pcloud is a set of whole hosts that run instances of your project '
         'alone. It has no hosts at first; you add them on its page.')
 
     def get_success_url_from_handled(self, pcloud: resources.Pcloud) -> str:
@@ -127,6 +127,11 @@ class DeleteView(pages.PcloudFormView):
     form_class = forms.DeleteForm
     route = 'delete'
     modal_header = _('Delete Pcloud')
+
+    @property
+    def subject(self) -> str:
+        """The name of the Pcloud."""
+        return self.pcloud.name
 
     @property
     def help_text(self) -> typing.Any:

@@ -73,7 +73,15 @@ def _read(client: v1.Client, server_id: str,
         tuple(_asked(client, server, known)),
         tuple(f'{each.name or each.id}: {beside(place, places.get(each.id))}'
               for each in named),
-        '' if place else server.fault)
+        '' if place else _fault(client, server))
+
+
+def _fault(client: v1.Client, server: servers.Server) -> str:
+    """Return why a server has failed, with names of Pclouds for ids."""
+    fault = server.fault
+    for each in client.list_pclouds() if fault else ():
+        fault = fault.replace(each.id, each.name)
+    return fault
 
 
 def _asked(client: v1.Client, server: servers.Server,

@@ -35,12 +35,12 @@ class Segment:
 class Doughnut:
     """How much of something is used.
 
-    :ivar free: the amount that is left, in words
+    :ivar left: how much is left, in words
     :ivar text: all of it in words
     """
 
     title: str
-    free: str
+    left: str
     text: str
     segments: tuple[Segment, ...]
 
@@ -97,27 +97,33 @@ def _of_hosts(title: str,
     if closed:
         text += ', ' + _('%s on hosts that take no new instances') % (
             words(closed))
-    return Doughnut(title, words(free), text, _segments(
+    return Doughnut(title, _left(words(free)), text, _segments(
         ('used', used), ('closed', closed), ('free', free)))
 
 
 def units(quota: resources.Quota,
           pcloud: resources.Pcloud) -> Doughnut:
-    """Return the units of the owner's quota, and the Pcloud's part of it."""
+    """Return the units of the owner's quota, and the Pcloud's part of it.
+
+    Without a limit nothing is a part of anything, and the doughnut is empty.
+    """
     here = pcloud.units or 0
     elsewhere = max(0, (quota.units_in_use or 0) - here)
     if quota.units_limit == shown.UNLIMITED:
         return Doughnut(
             _('Units'), _('no limit'),
             _('%(here)s here, %(other)s in other Pclouds, no limit') % {
-                'here': here, 'other': elsewhere},
-            _segments(('used', here), ('other', elsewhere)))
+                'here': here, 'other': elsewhere}, ())
     free = max(0, quota.units_limit - here - elsewhere)
     return Doughnut(
-        _('Units'), str(free),
+        _('Units'), _left(str(free)),
         _('%(here)s here, %(other)s in other Pclouds, %(free)s free') % {
             'here': here, 'other': elsewhere, 'free': free},
         _segments(('used', here), ('other', elsewhere), ('free', free)))
+
+
+def _left(amount: str) -> str:
+    return _('%(free)s free') % {'free': amount}
 
 
 def _segments(*parts: tuple[str, float]) -> tuple[Segment, ...]:

@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from pcloud_dashboard import shown
 
+from pcloud.client import resources
 from pcloud.client import servers
 
 # So many hosts are found without a filter, and need no groups.
@@ -121,13 +122,18 @@ class Unplaced:
     failed: list[tuple[shown.ShownServer, str]]
 
 
-def unplaced(found: Iterable[servers.Server]) -> Unplaced:
-    """Return which servers are starting, and which could not be started."""
+def unplaced(found: Iterable[servers.Server],
+             pcloud: resources.Pcloud) -> Unplaced:
+    """Return which servers are starting, and which could not be started.
+
+    :param pcloud: where they were to start; the reasons have its id
+    """
     there = list(found)
     return Unplaced(
         [shown.ShownServer(each.id, each.name) for each in there
          if each.status == servers.BUILD],
-        [(shown.ShownServer(each.id, each.name), each.fault)
+        [(shown.ShownServer(each.id, each.name),
+          each.fault.replace(pcloud.id, pcloud.name))
          for each in there if each.status == servers.ERROR])
 
 

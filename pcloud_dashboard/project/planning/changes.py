@@ -60,30 +60,32 @@ def of_explanation(explanation: plan_resources.Explanation, rights: Rights,
 
     :param flavors: flavor id -> name
     """
-    return [OfferedChange(each.change, each.subject, _words(each, flavors),
+    return [OfferedChange(each.change, each.subject, words(each, flavors),
                           rights.allow(each.change))
             for each in explanation.changes]
 
 
-def _words(change: plan_resources.HelpfulChange,
-           flavors: Mapping[str, str]) -> str:
+def words(change: plan_resources.HelpfulChange,
+          flavors: Mapping[str, str]) -> str:
     """Return a change in the language of the user.
 
     The API has English words, and no codes, of changes.
+
+    :param flavors: flavor id -> name
     """
     english = change.text[:1].upper() + change.text[1:]
     if (translation.get_language() or 'en').partition('-')[0] == 'en':
         return english
-    words = {
+    told = {
         ENABLE: _('Enable %s'), ADD_HOST: _('Add one host of kind %s'),
         'wait': _('Wait for %s'),
         'flavor': _('Launch an instance of %s, which fits')}.get(
             change.change)
-    if words is None:
+    if told is None:
         return english
     subject = change.subject
-    return words % (flavors.get(subject, subject)
-                    if change.change == 'flavor' else subject)
+    return told % (flavors.get(subject, subject)
+                   if change.change == 'flavor' else subject)
 
 
 def of_rehearsal(rehearsal: plan_resources.Rehearsal,

@@ -204,7 +204,9 @@ def _loss(loss: plan_resources.LostServers) -> Loss:
                     if loss.servers else _('no instances'))
     if loss.survives is None:
         return Loss(name, '?', 'unknown', _('not known') if most is None
-                    else _('not proven; at most %s do not fit') % most)
+                    else ngettext('not proven; at most %d does not fit',
+                                  'not proven; at most %d do not fit',
+                                  most) % most)
     return Loss(name, '✗', 'fails', (
         ngettext('%d instance does not fit', '%d instances do not fit',
                  least) if least == most else

@@ -2,6 +2,7 @@
 
 """What the owner does with the tenants of a Pcloud."""
 
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from horizon import forms
@@ -56,13 +57,19 @@ class TenantView(pages.PcloudFormView):
         """The id of the project, from the address."""
         return self.kwargs['project_id']
 
+    @cached_property
     def tenant(self) -> resources.Tenant | None:
-        """Return the tenant; None for a project that is none."""
+        """The tenant; None for a project that is none."""
         found = api.require(
             self.request,
             lambda client: client.list_tenants(self.pcloud_id), self.page)
         return next((each for each in found
                      if each.project_id == self.project_id), None)
+
+    @property
+    def subject(self) -> str:
+        """The name of the project; the id where the API tells no name."""
+        return (self.tenant and self.tenant.name) or self.project_id
 
 
 class TenantForm(pcloud_forms.PcloudForm):
@@ -110,7 +117,7 @@ class CapsView(TenantView):
 
     def get_initial(self) -> dict:
         """Return the present caps."""
-        tenant = self.tenant()
+        tenant = self.tenant
         return {name: getattr(tenant, name) for name in CAPS} if tenant else {}
 
 

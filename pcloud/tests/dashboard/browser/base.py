@@ -63,6 +63,12 @@ injector.get('horizon.framework.widgets.toast.service').clearAll();
 injector.get('$rootScope').$applyAsync();
 $('.messages > .alert').remove();
 """
+# Whether the page waits for no answer of Horizon, neither jQuery nor Angular.
+_IS_AT_REST = """
+const injector = window.angular && angular.element(document.body).injector();
+return !(window.$ && $.active) &&
+    !(injector && injector.get('$http').pendingRequests.length);
+"""
 _SILENT = 'The compute service does not answer.'
 # What Chromium says of an element when another page comes while Chromium reads
 # the element; before and after, the element is called stale.
@@ -101,7 +107,9 @@ def _browser():
     """Return a browser for all tests of the process."""
     options = webdriver.ChromeOptions()
     for option in ('--headless=new', '--no-sandbox', '--disable-gpu',
-                   '--disable-dev-shm-usage', '--window-size=1400,1000'):
+                   '--disable-dev-shm-usage', '--window-size=1400,1000',
+                   # A page that is kept for the way back goes on fetching.
+                   '--disable-features=BackForwardCache'):
         options.add_argument(option)
     options.binary_location = browser_path()
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
@@ -189,6 +197,8 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
     def setUp(self):
         super().setUp()
         self.driver = _fresh_browser()
+        # The address that was opened last, and the one where it led.
+        self._opened = ('', '')
 
     def client(self, user):
         """Return a client of the Pcloud API, for a user of the sandbox."""
@@ -218,9 +228,19 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
         self.wait(lambda: self._logged_in_again(user) or
                   self._logged_in(user), f'{user} is not logged in')
 
-    def _logged_in(self, user):
+    def _leave(self):
+        """Leave the page, and the session, when no answer is to come.
+
+        An answer that comes later would bring the session of its user back,
+        also when another user has logged in and opens a page.
+        """
+        self.wait(lambda: self.driver.execute_script(_IS_AT_REST),
+                  'The page goes on fetching')
         self.driver.get('about:blank')
         self.driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
+
+    def _logged_in(self, user):
+        self._leave()
         self.driver.get(f'{self.url}/auth/login/')
         self.find('#id_username').send_keys(user)
         self.find('#id_password').send_keys(self.chosen.password)
@@ -241,8 +261,7 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
         kept = _sessions.pop((self.url, user), None)
         if not kept:
             return False
-        self.driver.get('about:blank')
-        self.driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
+        self._leave()
         for each in kept:
             self.driver.execute_cdp_cmd('Network.setCookie', {
                 'name': each['name'], 'value': each['value'],
@@ -258,6 +277,7 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
     def open(self, path):
         """Open a page of Horizon."""
         self.driver.get(self.url + path)
+        self._opened = (self.url + path, self.driver.current_url)
 
     def open_pcloud(self, pcloud, tab='hosts'):
         """Open a tab of a Pcloud's page."""
@@ -352,11 +372,14 @@ class BrowserTest(standards.StandardsMixin, base.SandboxTest):
     def _ask_again(self):
         """Load a page anew that says that the API had no answer in time.
 
-        A page waits seconds for an answer, and a busy machine needs more.
+        A page waits seconds for an answer, and a busy machine needs more. The
+        page of a Pcloud that is not told leads to the list.
         """
         if any(_SILENT in each.text for each in
                self.driver.find_elements(CSS, '#main_content .alert')):
-            self.driver.refresh()
+            asked, shown = self._opened
+            here = self.driver.current_url
+            self.driver.get(asked if here == shown else here)
 
     def keep_failure(self):
         """Keep a picture and the source of the page, and return the path."""

@@ -204,7 +204,7 @@ class AdministratorTest(base.BrowserTest):
         self.fill('constraints', 'ram=64M\ncpu=1')
         self.submit()
         self.wait_for_text('#pcloud-policy', 'ram=64M')
-        self.wait_for_text('#main_content', 'built-in')
+        self.wait_for_text('#main_content', 'always so')
         self.assertEqual({'ram=64M', 'cpu=1'}, set(
             self.client('admin').get_policy(
                 'cloud', 'default').constraints.split()))

@@ -58,7 +58,7 @@ class HostsTest(base.BrowserTest):
             '#pcloud-host-web-1 .pcloud-cannot').accessible_name)
         self.click('#pcloud-host-web-1 .pcloud-remove')
         self.wait_for_text('.pcloud-blockers', 'The host is enabled')
-        self.wait_for_text('.pcloud-blockers', '1 server is on the host')
+        self.wait_for_text('.pcloud-blockers', '1 instance is on the host')
         self.submit()
         self.wait_for_text('.modal.in .alert', 'web-1')
         self.assertNotIn('HTTP', self.text('.modal.in'))

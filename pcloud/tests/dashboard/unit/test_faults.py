@@ -11,6 +11,7 @@ from keystoneauth1 import exceptions as ksa_exceptions
 import requests
 
 from openstack_dashboard import api as horizon_api
+from pcloud import names
 from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard.admin import aggregates
 from pcloud_dashboard.launch import rest
@@ -125,7 +126,8 @@ class AggregatesTest(base.AdminPageTest):
                     availability_zone=None)
                 for number, (name, metadata) in enumerate((
                     ('rack 7', {}), ('Pcloud:of a user', {}),
-                    ('Pcloud:<b>', {'pcloud:type': 'pcloud'})), 1)]))
+                    ('Pcloud:<b>', {'pcloud:type': 'pcloud'}),
+                    (names.JOURNAL, {names.TYPE: names.TYPE_JOURNAL})), 1)]))
         self.enterContext(mock.patch.object(
             horizon_api.nova, 'availability_zone_list', return_value=[]))
         self.enterContext(mock.patch(
@@ -134,9 +136,9 @@ class AggregatesTest(base.AdminPageTest):
     def test_ours_are_marked_and_have_no_actions(self):
         page = self.page('index')
 
-        self.assertContains(page, 'managed by Pcloud', 1)
+        self.assertContains(page, 'managed by Pcloud', 2)
         self.assertNotContains(page, 'Pcloud:<b>')
-        for number, count in ((1, 1), (2, 1), (3, 0)):
+        for number, count in ((1, 1), (2, 1), (3, 0), (4, 0)):
             self.assertContains(page, f'/aggregates/{number}/update/', count)
             self.assertEqual(count, len(re.findall(
                 rf'<input[^>]*name="object_ids"[^>]*value="{number}"|'
@@ -149,6 +151,7 @@ class AggregatesTest(base.AdminPageTest):
 
     def test_ours_are_not_deleted_by_a_form_that_is_made_up(self):
         self.delete(3)
+        self.delete(4)
         self.assertEqual(0, self.deleted.call_count)
 
         self.delete(1)

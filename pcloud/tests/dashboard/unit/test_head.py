@@ -50,15 +50,16 @@ class DoughnutTest(base.PageTest):
         self.assertIsNone(doughnuts.vcpus(
             [host(vcpus=None)], self.pcloud_of_test))
 
-    @ddt.data((10, 5, '3 here, 2 in other Pclouds, 5 free'),
-              (4, 5, '3 here, 2 in other Pclouds, 0 free'),
-              (-1, 3, '3 here, 0 in other Pclouds, no limit'))
+    @ddt.data((10, 5, '5 free', '3 here, 2 in other Pclouds, 5 free'),
+              (4, 5, '0 free', '3 here, 2 in other Pclouds, 0 free'),
+              (-1, 3, 'no limit', '3 here, 0 in other Pclouds, no limit'))
     @ddt.unpack
-    def test_units(self, limit, used, text):
+    def test_units(self, limit, used, left, text):
         found = doughnuts.units(
             resources.Quota('p', limit, used), self.pcloud_of_test)
 
-        self.assertEqual(text, found.text)
+        self.assertEqual((left, text), (found.left, found.text))
+        self.assertEqual(limit < 0, not found.segments)
 
 
 class HeadTest(base.PageTest):

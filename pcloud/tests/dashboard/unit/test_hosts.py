@@ -75,13 +75,14 @@ class PendingTest(ListTest):
             *map(self.server, (1, 2, 3)),
             self.server(4, hostId='abc'),
             self.server(5, scheduler_hints={}),
-            self.server(6, status='ERROR', fault={'message': 'No host.'}))
+            self.server(6, status='ERROR', fault={
+                'message': f'No host: {self.pcloud_id}.'}))
         page = self.tab()
 
         self.assertContains(page, self.PENDING)
         self.assertContains(page, '3 starting')
         self.assertContains(page, '1 instance could not be started')
-        self.assertContains(page, ': No host.')
+        self.assertContains(page, f': No host: {self.pcloud["name"]}.')
         asked = next(each for each in self.http.request_history
                      if '/servers/detail' in each.url)
         self.assertEqual(['build', 'error'], asked.qs['status'])

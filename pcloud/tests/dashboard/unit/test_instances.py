@@ -155,9 +155,9 @@ class InstancesTest(base.PageTest):
     def test_a_server_that_has_failed(self):
         shown = self.rendered(
             [[]], {'pcloud': self.pcloud_id}, status='ERROR',
-            fault={'message': 'No valid host was found.'})
+            fault={'message': f'Pcloud {self.pcloud_id} is full.'})
 
-        for text in ('on no host of a Pcloud', 'No valid host was found.',
+        for text in ('on no host of a Pcloud', 'Pcloud farm is full.',
                      'in Pcloud farm'):
             self.assertIn(text, shown)
 

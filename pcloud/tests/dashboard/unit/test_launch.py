@@ -77,11 +77,33 @@ class LaunchTest(base.PageTest):
     def test_room(self):
         self.answer('GET', f'{self.at}/explain',
                     json=base.sample('explain/show-resp'))
+        self.have_no_instances()
         room = self.get(rest.Explanation, self.pcloud_id, flavor='3')
 
         self.assertEqual((0, ['web-1'], {'web-1': 0}), (
             room['fits'], [host['name'] for host in room['hosts']],
             room['fits_on']))
+
+    def test_what_would_help_in_german(self):
+        self.have_no_instances()
+        answer = base.sample('explain/show-resp')['explain']
+        self.answer('GET', f'{self.at}/explain', json={'explain': {
+            **answer, 'refused': 'not one of its tenants',
+            'code': 'owner_not_a_tenant', 'params': {}}})
+        flavor = self.flavors.list()[0]
+        answer['changes'][0]['subject'] = flavor.id
+        with translation.override('de'):
+            room = self.get(rest.Explanation, self.pcloud_id, flavor='3')
+
+        self.assertEqual(
+            'das Projekt des Eigentümers ist keiner ihrer Mieter',
+            room['refused'])
+        self.assertEqual([{'name': 'web-1', 'reasons': [
+            '3072 MiB Arbeitsspeicher übrig, 4096 MiB Arbeitsspeicher '
+            'nötig']}], room['hosts'])
+        self.assertEqual(
+            [f'Eine Instanz von {flavor.name} starten; die passt'],
+            room['changes'])
 
     def test_what_may_be_near(self):
         self.assertEqual({'items': [

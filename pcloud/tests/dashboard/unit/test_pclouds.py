@@ -14,6 +14,8 @@ from pcloud.tests.dashboard.unit import base
 from pcloud_dashboard import api
 from pcloud_dashboard import shown
 
+# A Pcloud that is not the one of the page.
+OTHER = '40000000-0000-4000-8000-000000000000'
 REFUSED = {'conflictingRequest': {'code': 409, 'message': 'It is in use.'}}
 
 
@@ -260,6 +262,23 @@ class PcloudTest(base.PageTest):
 
         self.assertContains(page, 'Repel1=1:-100')
         self.assertContains(page, 'start here while there is capacity')
+
+    def test_a_default_elsewhere_by_its_name(self):
+        policy = base.sample('policies/show-default-resp')['policy']
+        other = {**self.pcloud, 'name': 'other farm', 'id': OTHER}
+        policy['default_pcloud']['pcloud'] = OTHER
+        self.answer('GET', f'/os-pcloud-policies/pcloud/{self.pcloud_id}',
+                    json=base.sample('policies/show-effective-resp'))
+        self.answer('GET', f'/os-pcloud-policies/project/{self.owner}',
+                    json={'policy': policy})
+        hidden = self.page('detail', self.pcloud_id, tab='pcloud__settings')
+        self.answer('GET', '/os-pclouds', json={'pclouds': [other]})
+        page = self.page('detail', self.pcloud_id, tab='pcloud__settings')
+
+        self.assertContains(
+            hidden, 'start in a Pcloud that your project cannot see')
+        self.assertContains(page, 'in another Pcloud: other farm.')
+        self.assertNotContains(page, OTHER)
 
     def test_tenants(self):
         self.answer('GET', f'{self.at}/tenants',

@@ -8,6 +8,7 @@ from unittest import mock
 
 import ddt
 from django import http
+from django.utils import translation
 
 from pcloud.client import plan_resources
 from pcloud.client import resources
@@ -51,6 +52,10 @@ class BarTest(unittest.TestCase):
     @ddt.unpack
     def test_memory(self, mebibytes, expected):
         self.assertEqual(expected, shown.memory(mebibytes))
+
+    def test_a_comma_in_german(self):
+        with translation.override('de'):
+            self.assertEqual('7,5 GiB', shown.memory(7680))
 
     @ddt.data((10, 3, 30, '3 of 10 in use'), (-1, 3, 0, '3 in use, no limit'),
               (0, 0, 0, '0 of 0 in use'))

@@ -96,6 +96,7 @@ class TenantsTest(base.PageTest):
         self.assertEqual(
             {'max_servers': 20, 'max_vcpus': 64, 'max_memory_mb': None},
             page.context['form'].initial)
+        self.assertContains(page, 'Caps of a Tenant: film')
 
     def test_caps(self):
         self.send('cap_tenant', self.pcloud_id, BORROWER,

@@ -44,15 +44,19 @@
       }
       if (choice) {
         return pcloud ? described(pcloud)
-          : {title: isLoaded ? choice : gettext('Reading the Pclouds …'), lines: []};
+          : {title: isLoaded ? unknown() : gettext('Reading the Pclouds …'), lines: []};
       }
       if (!byDefault) {
         return {title: gettext('Outside of Pclouds'), lines: isLoaded
           ? [gettext('Your project has no default Pcloud.')] : []};
       }
-      return {title: pcloud ? pcloud.name : gettext('A Pcloud that your project cannot see'),
+      return {title: pcloud ? pcloud.name : unknown(),
               lines: [gettext('The default of your project.'), modes()[byDefault.mode]]
                 .concat(pcloud ? amounts(pcloud) : [])};
+    }
+
+    function unknown() {
+      return gettext('A Pcloud that your project cannot see');
     }
 
     function modes() {
@@ -87,7 +91,7 @@
       })[0];
       var first = byDefault
         ? {id: '', title: text(gettext('The default of your project: %(name)s'), {
-          name: known ? known.name : byDefault.id}),
+          name: known ? known.name : unknown()}),
            lines: [modes()[byDefault.mode]]}
         : {id: '', title: gettext('No choice'),
            lines: [gettext('Outside of Pclouds, for your project has no default.')]};

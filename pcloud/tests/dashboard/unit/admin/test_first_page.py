@@ -128,6 +128,8 @@ class FirstPageTest(base.AdminPageTest):
         self.assertNotIn(('GET', '/os-pcloud-audit'), self.calls())
 
         self.assertContains(self.page('findings'), 'id="pcloud-findings"')
+        # The audit of a large cloud takes longer than any page waits.
+        self.assertEqual(60, self.http.last_request.timeout)
         self.answer('GET', '/os-pcloud-audit', json={'findings': []})
         self.assertContains(self.page('findings'), 'Nothing is wrong.')
         self.answer('GET', '/os-pcloud-audit',

@@ -32,7 +32,7 @@ class PoliciesTest(base.AdminPageTest):
         self.assertEqual(['ram=2G', r'rack=row\ 1'],
                          page.context['settings'])
         self.assertContains(page, 'a=1:5')
-        self.assertContains(page, 'built-in')
+        self.assertContains(page, 'always so')
 
     def test_nothing_is_asked_before_something_is_chosen(self):
         page = self.page('policies', scope='role')

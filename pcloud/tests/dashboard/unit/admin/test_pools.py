@@ -91,6 +91,7 @@ class AddHostTest(base.AdminPageTest):
             for host, status in (('node-1', 'disabled'),
                                  ('node-2', 'enabled'),
                                  ('node-3', 'disabled'),
+                                 ('node-10', 'disabled'),
                                  ('node-4', 'disabled'))]
         used = types.SimpleNamespace(
             service_details={'host': 'node-3'}, running_vms=3)
@@ -103,9 +104,10 @@ class AddHostTest(base.AdminPageTest):
             page = self.page('add_host', 'gpu')
 
         self.assertEqual(
-            [('node-4', None), ('node-1', 'is in the pool of gpu'),
+            [('node-4', None), ('node-10', None),
+             ('node-1', 'is in the pool of gpu'),
              ('node-2', 'is enabled: disable its compute service first'),
-             ('node-3', '3 servers are on the host')],
+             ('node-3', '3 instances are on the host')],
             [(each.host, each.refusal) for each in page.context['computes']])
         self.assertContains(page, 'disabled>', count=3)
 
