@@ -414,6 +414,11 @@ class Tenant(Resource):
             body = {**body, 'project_id': body['id']}
         return super().from_body(body)
 
+    @property
+    def place(self) -> tuple[bool, str]:
+        """What people look for; projects without a known name come last."""
+        return self.name is None, self.name or self.project_id
+
 
 @dataclasses.dataclass(frozen=True)
 class Quota:

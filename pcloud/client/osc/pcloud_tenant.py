@@ -67,9 +67,7 @@ class ListPcloudTenant(common.Lister):
         pcloud = self.client.find_pcloud(parsed_args.pcloud)
         tenants = self.client.list_tenants(pcloud.id)
         if not common.is_for_programs(parsed_args):
-            # People read names; projects without a known name come last.
-            tenants.sort(key=lambda tenant: (
-                tenant.name is None, tenant.name or tenant.project_id))
+            tenants.sort(key=lambda tenant: tenant.place)
         return common.table_for(
             parsed_args, tenants, display.TENANT_LONG if parsed_args.long
             else display.TENANT_LIST)

@@ -299,14 +299,16 @@ class TestLists(base.CloudTestCase):
     def test_tenants(self):
         self.answer_farm()
         self.answer('GET', f'{FARM}/tenants', json={'tenants': [
+            {'id': base.OTHER_PROJECT, 'name': None},
             {'id': base.PROJECT, 'name': 'own'},
-            {'id': base.OTHER_PROJECT, 'name': None}]})
+            {'id': 'c' * 32, 'name': 'film'}]})
 
         result = self.nova('pcloud-tenant-list', 'farm')
 
+        # By name; a project without a known name comes last.
         self.assertEqual(
-            [['Project ID', 'Name'], [base.PROJECT, 'own'],
-             [base.OTHER_PROJECT, '-']],
+            [['Project ID', 'Name'], ['c' * 32, 'film'],
+             [base.PROJECT, 'own'], [base.OTHER_PROJECT, '-']],
             base.table(result.out))
 
     def test_a_tenant_by_name(self):
