@@ -235,7 +235,8 @@ class RolesTest(base.SharedSandboxTest):
     def test_completion(self):
         shown = self._done('alice', 'openstack complete')
         self.assertIn('cmds_pcloud_host=', shown)
-        self.assertIn("cmds_host_flavor_host='add maintenance remove'", shown)
+        self.assertIn(
+            "cmds_host_flavor_host='add maintenance remove set'", shown)
 
     def test_one_line_that_says_what_to_do(self):
         for command, expected in [
