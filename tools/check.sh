@@ -42,7 +42,7 @@ grep -q 'pep8: OK' "$log" && passed=$((passed + 1))
 [ "$demo" -ne 0 ] && failed=$((failed + 1))
 [ "$story" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
 
-# What failed, and with which error, where it is seen last.
+# What failed, and with which error, where it is seen last; then the linters.
 awk '
     BEGIN { shown = 9 }
     /\.\.\. FAILED$/ { print; shown = 0; next }
@@ -51,6 +51,8 @@ awk '
         print substr($0, 1, 400)
         shown++
     }' "$log"
+grep -q 'pep8: FAIL' "$log" &&
+    sed -n '/^pep8: commands/,/^pep8: FAIL/p' "$log"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -205,9 +205,9 @@ def do_pcloud_tenant_remove(cs: typing.Any, args: typing.Any) -> None:
 def do_pcloud_tenant_list(cs: typing.Any, args: typing.Any) -> None:
     """List the projects that may start servers in a Pcloud."""
     client, pcloud_id = _find(cs, args)
-    output.show_all(
-        sorted(client.list_tenants(pcloud_id), key=lambda each: each.place),
-        display.TENANT_LIST)
+    tenants = client.list_tenants(pcloud_id)
+    tenants.sort(key=lambda each: each.place)
+    output.show_all(tenants, display.TENANT_LIST)
 
 
 @utils.arg('project', metavar='<project>', nargs='?',
