@@ -20,6 +20,8 @@ PARTS: Mapping[str, str] = {
     'allocations': 'Hosts a second',
     'aggregates': "Nova's reads of all aggregates",
     'workers': 'Workers',
+    'at_once': 'Many changes at the same moment',
+    'growing': 'Launches at the same moment',
     'control_plane': 'A control plane of 100,000 hosts',
     'plans': 'Plans',
     'command_lines': 'Command lines',

@@ -22,6 +22,8 @@ TOLD = {
     'allocations': '2 processes of nova-api',
     'aggregates': 'ratios set',
     'workers': '20 Pclouds',
+    'at_once': '3 hosts into one pool, one call',
+    'growing': '3 launches at once, grow',
     'control_plane': 'launch, choice without a hint',
     'plans': 'whether servers fit',
     'command_lines': '``nova help list``',
