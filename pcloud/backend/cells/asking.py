@@ -79,15 +79,16 @@ def of_hosts(
     :returns: ``cell id -> service hosts``
     """
     row = models.HostMapping
+    wanted = None if hosts is None else frozenset(hosts)
     # MariaDB would go through the rows in the order of an index of cells.
     statement = sa.select((row.cell_id + 0).label('cell'), row.host)
-    if hosts is not None:
-        statement = statement.where(row.host.in_(hosts))
+    if wanted is not None:
+        statement = statement.where(row.host.in_(wanted))
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find other hosts too.
         return rows.by_key(
             (cell, host) for cell, host in session.execute(statement)
-            if hosts is None or host in hosts)
+            if wanted is None or host in wanted)
 
 
 def of_servers(

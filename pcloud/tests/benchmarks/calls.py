@@ -61,8 +61,6 @@ _HOST = '/os-pclouds/{id}/hosts'
 PUT, POST = f'PUT {_HOST}/{{name}}', f'POST {_HOST}'
 CONSTRAINTS = f'{POST}, constraints'
 DELETE = f'DELETE {_HOST}/{{name}}'
-_OF_PAGE = 1000
-PAGE = f'GET /os-host-flavors/{{id}}?limit={_OF_PAGE}'
 NO_HINT, HINT = 'reads of a boot without a hint', 'reads of a boot with a hint'
 # Calls that are measured in Pclouds of all sizes.
 _OF_ALL_SIZES = (PUT, POST)
@@ -213,9 +211,6 @@ class Place:
             yield Work(f'{call.method} {call.name}, {call.who.value}', size,
                        functools.partial(self.call, call.method, call.path,
                                          who=call.who))
-        yield Work(f'{PAGE}, admin', size, functools.partial(
-            self.call, 'GET', f'/os-host-flavors/flavor-1?limit={_OF_PAGE}',
-            who=tenancy.Who.ADMIN))
         yield Work(NO_HINT, size, self._without_hint)
         yield Work(HINT, size, lambda: isolation.pcloud_access(
             nova_context.get_admin_context(), pcloud.id))

@@ -29,6 +29,8 @@ SMALL = {'launches': 3, 'many': 6, 'rounds': 1}
 _HOSTS = 3
 _MODES = _STRICT, _GROW = 'strict', 'grow'
 _TABLE = 'Launches at the same moment into the default Pcloud'
+# Memory is to be what fills the hosts: many more servers than processors run.
+_CPU_RATIO = 16.0
 # Times the time of launches into a Pcloud that has its hosts.
 _MOST = 1.3
 _ACTIVE, _BEING_BUILT = 'ACTIVE', 'BUILD'
@@ -70,7 +72,8 @@ class Launches:
         """Launch into a default Pcloud of a mode, and remove everything."""
         waiting.until(self._are_free, 'the hosts of the pool are free')
         pclouds = self._owner.pclouds
-        pcloud = pclouds.create_pcloud(mode)
+        pcloud = pclouds.update_pcloud(
+            pclouds.create_pcloud(mode).id, cpu_allocation_ratio=_CPU_RATIO)
         if mode == _STRICT:
             for host in pclouds.add_hosts(
                     pcloud.id, 'h', _HOSTS,
