@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+import itertools
 
 from oslo_config import cfg
 
@@ -115,7 +116,8 @@ def index(call: api_call.Call) -> dict:
     limit = min(int(call.query.get('limit', most)), most)
     found = held_hosts.of_all(
         call.context, call.query.get('month'), call.query.get('marker', ''))
-    return {'usages': [_view(usage) for usage in found[:limit]]}
+    return {'usages': [_view(usage)
+                       for usage in itertools.islice(found, limit)]}
 
 
 def _view(usage: held_hosts.Usage) -> dict:

@@ -5,6 +5,7 @@
 Rule: reference-usage-ledger
 """
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 import dataclasses
 
@@ -69,17 +70,17 @@ def of_project_by_day(
         context, [wanted, *ledger.days_of(wanted)], project_id)
     return dataclasses.replace(
         _usage(there, project_id, wanted, now), days=ledger.daily(
-            there.sums.get(project_id, {}), there.spans_of(project_id),
+            there.sums.get(project_id, {}), there.spans_of.get(project_id, []),
             wanted, now))
 
 
 def of_all(
     context: nova_context.RequestContext, month: str | None, after: str,
-) -> list[Usage]:
-    """Return what all projects have held, in order of the projects' ids.
+) -> Iterator[Usage]:
+    """Yield what all projects have held, in order of the projects' ids.
 
     The queries of `span_rows.read`. A project that has held nothing is left
-    out.
+    out. What is not asked for is not added up.
 
     :param month: as `of_project`
     :param after: only projects with a greater id
@@ -88,10 +89,11 @@ def of_all(
     now = spans.now()
     wanted = _wanted(month, now)
     there = span_rows.read(context, [wanted])
-    usages = [_usage(there, project, wanted, now) for project in sorted(
-        there.sums.keys() | {span.project for span in there.spans.values()})
-        if project > after]
-    return [usage for usage in usages if usage.host_flavors]
+    for project in sorted(there.sums.keys() | there.spans_of.keys()):
+        if project > after:
+            usage = _usage(there, project, wanted, now)
+            if usage.host_flavors:
+                yield usage
 
 
 def _wanted(month: str | None, now: int) -> str:
@@ -107,4 +109,4 @@ def _usage(
     return Usage(
         project_id, month, ledger.bounds(month)[1] <= now, ledger.totals(
             there.sums.get(project_id, {}).get(month, {}),
-            there.spans_of(project_id), month, now))
+            there.spans_of.get(project_id, []), month, now))

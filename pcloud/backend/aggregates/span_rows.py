@@ -10,6 +10,7 @@ from collections.abc import Collection
 from collections.abc import Mapping
 import dataclasses
 import datetime
+import functools
 
 from nova import context as nova_context
 from nova.db.api import api as api_db
@@ -40,11 +41,15 @@ class Rows:
     sums: Mapping[str, Mapping[str, Mapping[str, ledger.Sum]]]
     rates: Mapping[str, ledger.Rates]
 
-    def spans_of(self, project_id: str) -> list[
-            tuple[ledger.Span, ledger.Rates]]:
-        """Return the spans of a project with the rates of the host flavors."""
-        return [(span, self.rates.get(span.flavor, []))
-                for span in self.spans.values() if span.project == project_id]
+    @functools.cached_property
+    def spans_of(self) -> Mapping[
+            str, list[tuple[ledger.Span, ledger.Rates]]]:
+        """``project id -> spans`` with the rates of the host flavors."""
+        found = collections.defaultdict(list)
+        for span in self.spans.values():
+            found[span.project].append(
+                (span, self.rates.get(span.flavor, [])))
+        return dict(found)
 
 
 def read(
