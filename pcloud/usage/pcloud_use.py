@@ -85,7 +85,7 @@ def _hosts(
     hosts = {node: host for host, node in names.nodes(metadata).items()
              if host in pcloud.aggregate.hosts}
     idle = names.idle(metadata)
-    held = span_rows.every(context)
+    held = span_rows.of_members(context, pcloud.aggregate.id)
     used = computes.instances(context, pcloud.aggregate.hosts)
     left = past_moves.last_left(context, pcloud.aggregate.hosts - {
         host for host, servers in used.items() if servers})

@@ -90,6 +90,20 @@ def every(context: nova_context.RequestContext) -> dict[str, str]:
                 _ROW, names.SPAN_PREFIX))).tuples().all()), names.SPAN_PREFIX)
 
 
+def of_members(
+    context: nova_context.RequestContext, aggregate_id: int,
+) -> dict[str, str]:
+    """Return `every` of the hosts of an aggregate (one query).
+
+    :param aggregate_id: the aggregate's id in the database
+    """
+    statement, = kept_rows.of_members([aggregate_id], [names.SPAN_PREFIX])
+    with api_db.context_manager.reader.using(context) as session:
+        return names.stripped({
+            key: text for _, key, text in session.execute(statement)},
+            names.SPAN_PREFIX)
+
+
 def joined(
     context: nova_context.RequestContext, aggregate_id: int, host: str,
 ) -> int | None:

@@ -75,16 +75,18 @@ _FLAT = 'a call about one host reads what the call needs of that host alone'
 _SAME = 'no statement is sent for each host, Pcloud or server'
 _OWN_ROWS = 'a call reads the rows of its own Pcloud'
 # Here the database goes once through an index that grows with the cloud: of
-# the hosts of a pool, of a tenant's metadata, of the aggregates. Only a second
+# the hosts of a pool, of a tenant's metadata, of the aggregates, of the hosts
+# that are held. Only a second
 # look would be a miss.
 _INDEXES = {POST: 4, NO_HINT: 2, 'GET /os-pclouds, owner': 5,
             'GET /os-pclouds?limit=2, owner': 5,
             'GET /os-pclouds?detail=1, owner': 5,
-            'GET /os-pcloud-quotas/{project_id}, owner': 4}
+            'GET /os-pcloud-quotas/{project_id}, owner': 4,
+            'GET /os-pcloud-usage/{project_id}, owner': 6}
 _ONE_LOOK = 'the database goes once through an index of the cloud'
 # What a list of the whole cloud reads may grow.
 _OF_CLOUD = (CONSTRAINTS, 'GET /os-host-flavors', 'GET /os-pclouds?all_ten',
-             'GET /os-pclouds, tenant of all')
+             'GET /os-pclouds, tenant of all', 'GET /os-pcloud-usage, admin')
 
 
 @dataclasses.dataclass
