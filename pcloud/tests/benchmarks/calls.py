@@ -76,8 +76,7 @@ _SAME = 'no statement is sent for each host, Pcloud or server'
 _OWN_ROWS = 'a call reads the rows of its own Pcloud'
 # Here the database goes once through an index that grows with the cloud: of
 # the hosts of a pool, of a tenant's metadata, of the aggregates, of the hosts
-# that are held. Only a second
-# look would be a miss.
+# that are held. Only a second look would be a miss.
 _INDEXES = {POST: 4, NO_HINT: 2, 'GET /os-pclouds, owner': 5,
             'GET /os-pclouds?limit=2, owner': 5,
             'GET /os-pclouds?detail=1, owner': 5,
