@@ -210,8 +210,8 @@ class Scheduler:
 
         Placement's and the database's time for the request are part of it.
         """
-        gc.collect()
-        return self._meter.spent(lambda: self.select(is_hinted)).all
+        with meter.without_collections():
+            return self._meter.spent(lambda: self.select(is_hinted)).all
 
     def count(self, is_hinted: bool) -> counting.Count:
         """Return the statements and calls of `select`."""

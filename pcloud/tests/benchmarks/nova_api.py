@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping
-import gc
 import json
 import logging
 import pathlib
@@ -154,18 +153,10 @@ class Place:
         return made
 
     def spender(self, call: Callable[[], object]) -> Callable[[], float]:
-        """Return a function that makes a call: seconds of processor time.
-
-        A collection of all garbage, a fifth of a long list, would hit one of
-        two calls that differ by a few objects.
-        """
+        """Return a function that makes a call: seconds of processor time."""
         def spend() -> float:
-            gc.collect()
-            gc.disable()
-            try:
+            with meter.without_collections():
                 return self._meter.spent(call).all
-            finally:
-                gc.enable()
         return spend
 
 

@@ -16,6 +16,7 @@ import fixtures
 import sqlalchemy as sa
 
 from pcloud.tests.benchmarks.filters import subjects
+from pcloud.tests.benchmarks import meter
 
 
 @dataclasses.dataclass
@@ -129,12 +130,8 @@ def counting() -> Iterator[Counted]:
 def _time(subject: subjects.Subject, measured: Measured) -> None:
     with subject.around():
         request = subject.request()
-        gc.collect()
-        gc.disable()
-        try:
+        with meter.without_collections():
             wall, cpu = time.perf_counter(), time.process_time()
             subject.run(request)
             measured.cpu.append(time.process_time() - cpu)
             measured.wall.append(time.perf_counter() - wall)
-        finally:
-            gc.enable()

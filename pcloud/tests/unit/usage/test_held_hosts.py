@@ -2,18 +2,21 @@
 
 """What a list of all projects costs."""
 
+import datetime
 import itertools
-import time
 from unittest import mock
 
 import testtools
 
 from pcloud.backend.aggregates import span_rows
+from pcloud.backend.changes import spans
 from pcloud.rules.usage import ledger
 from pcloud.usage import held_hosts
 
 PROJECTS = [f'project-{number}' for number in range(5)]
 HOSTS = 3
+# A minute before, it was the same month.
+NOW = int(datetime.datetime(2026, 11, 15, tzinfo=datetime.UTC).timestamp())
 
 
 class AllTest(testtools.TestCase):
@@ -22,10 +25,11 @@ class AllTest(testtools.TestCase):
         super().setUp()
         there = span_rows.Rows({
             f'{project}-{number}': ledger.Span(
-                'gpu', project, int(time.time()) - 60, project=project)
+                'gpu', project, NOW - 60, project=project)
             for project in PROJECTS for number in range(HOSTS)}, {}, {})
         self.enterContext(mock.patch.object(
             span_rows, 'read', return_value=there))
+        self.enterContext(mock.patch.object(spans, 'now', return_value=NOW))
         self.used = self.enterContext(mock.patch.object(
             ledger, 'used', wraps=ledger.used))
 
