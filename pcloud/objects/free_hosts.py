@@ -112,7 +112,7 @@ def not_settled(
     :returns: ``service host -> what is due``
     """
     dues = {host: entry('', entered) for host, entered
-            in pool_rows.unregistered(context).items() if host in hosts}
+            in pool_rows.unregistered(context, hosts).items()}
     dues |= {host: due.parse(text)
              for host, text in journal.dues(context).items() if host in hosts}
     settling = due.settling(dues)

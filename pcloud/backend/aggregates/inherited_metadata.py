@@ -105,19 +105,17 @@ def _saying(
     if not hosts:
         return []
     key, member = models.AggregateMetadata, models.AggregateHost
-    members = sa.select(member.aggregate_id, member.host).where(
-        member.host.in_(hosts), member.aggregate_id.in_(
-            sa.select(key.aggregate_id).where(criterion)))
-    metadata = sa.select(key.aggregate_id, key.key, key.value).where(
-        sa.or_(criterion, key.key == names.TYPE),
-        key.aggregate_id.in_(
-            sa.select(member.aggregate_id).where(member.host.in_(hosts))))
     with api_db.context_manager.reader.using(context) as session:
-        member_rows = session.execute(members).all()
-        heads = [(id_, '', '')
-                 for id_ in sorted({row[0] for row in member_rows})]
-        return rows.assemble(
-            heads, member_rows, session.execute(metadata).all())
+        members = session.execute(
+            sa.select(member.aggregate_id, member.host).where(
+                member.host.in_(hosts), member.aggregate_id.in_(
+                    sa.select(key.aggregate_id).where(criterion)))).all()
+        ids = sorted({id_ for id_, _ in members})
+        metadata = session.execute(
+            sa.select(key.aggregate_id, key.key, key.value).where(
+                sa.or_(criterion, key.key == names.TYPE),
+                key.aggregate_id.in_(ids))).all()
+    return rows.assemble([(id_, '', '') for id_ in ids], members, metadata)
 
 
 def _says_attribute() -> sa.ColumnElement[bool]:
@@ -230,10 +228,12 @@ def zones_of_hosts(
     if not hosts:
         return {}
     member = models.AggregateHost
+    # MariaDB would go through all hosts of the zones.
+    aggregate_id = member.aggregate_id + 0
     with api_db.context_manager.reader.using(context) as session:
         return dict(session.execute(
             sa.select(member.host, _ZONE.value).join(
-                _ZONE, _ZONE.aggregate_id == member.aggregate_id,
+                _ZONE, _ZONE.aggregate_id == aggregate_id,
             ).where(_IS_ZONE, member.host.in_(hosts)
                     ).order_by(_ZONE.aggregate_id)).all())
 

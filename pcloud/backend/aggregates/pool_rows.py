@@ -366,9 +366,11 @@ def settling(
 
 
 def unregistered(
-    context: nova_context.RequestContext,
+    context: nova_context.RequestContext, hosts: Collection[str],
 ) -> dict[str, datetime.datetime]:
-    """Return the hosts in no Pcloud that Nova's calls have put into pools.
+    """Return which of some hosts Nova's calls have put into pools.
+
+    Hosts in Pclouds are left out.
 
     No change of Pcloud has seen the host enter the pool, and nothing is due
     for the host. A change of Pcloud writes the time of the change into the
@@ -381,7 +383,10 @@ def unregistered(
     :returns: ``service host -> when the host entered the pool``, in UTC
     """
     with api_db.context_manager.reader.using(context) as session:
-        found = dict(session.execute(_select_unregistered()).all())
+        # Databases that compare without case find others too.
+        found = {host: entered for host, entered
+                 in session.execute(_select_unregistered(hosts))
+                 if host in hosts}
     if not found:
         return {}
     # Most memberships are registered: to ask for these takes the database
@@ -392,11 +397,13 @@ def unregistered(
             for host, entered in found.items() if host not in others}
 
 
-def _select_unregistered() -> sa.Select:
+def _select_unregistered(hosts: Collection[str]) -> sa.Select:
+    # MariaDB would go through all hosts of the pools.
+    aggregate_id = _POOLED.aggregate_id + 0
     return sa.select(_POOLED.host, _POOLED.created_at).join(
-        _POOL, _POOL.id == _POOLED.aggregate_id,
+        _POOL, _POOL.id == aggregate_id,
     ).where(_POOL.name.startswith(names.POOL_PREFIX, autoescape=True),
-            _IS_UNREGISTERED)
+            _POOLED.host.in_(hosts), _IS_UNREGISTERED)
 
 
 def is_registered(

@@ -246,7 +246,7 @@ def have_settle(
     :param hosts: service hosts
     :raises: `exception.HostFlavorNotFound`, and as `change.run`
     """
-    found = pool_rows.unregistered(context).keys() & set(hosts)
+    found = pool_rows.unregistered(context, hosts).keys()
     if not found:
         return
     pool = host_flavors.known(context, flavor_id)

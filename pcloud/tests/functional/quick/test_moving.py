@@ -33,8 +33,9 @@ class MovingTestCase(test_draining.DrainingTestCase):
 
     def name_of(self, server):
         """Return the owner's name of the host of a server."""
-        host, = (name for name, real in self.real.items()
-                 if real == self.host_of(server))
+        # One look: between two of them a server may have moved.
+        its = self.host_of(server)
+        host, = (name for name, real in self.real.items() if real == its)
         return host
 
     def drain(self, name='a', **drain):
