@@ -214,21 +214,21 @@ def closed_hosts(context: nova_context.RequestContext) -> frozenset[str]:
 
 def _due_and_newest(
     connection: orm.Session | sa.Connection,
-) -> tuple[set[str], int]:
+) -> tuple[frozenset[str], int]:
     """Read the hosts that something is due for, and the newest host's id.
 
     One query.
     """
     found = dict(connection.execute(_DUE_AND_NEWEST).all())
     newest = found.pop(None) or 0
-    return set(found), newest
+    return frozenset(found), newest
 
 
 def _all_closed(
-    connection: orm.Session | sa.Connection, due_hosts: set[str],
+    connection: orm.Session | sa.Connection, due_hosts: frozenset[str],
 ) -> frozenset[str]:
     return host_names.read(
-        connection, _MEMBERS, _JOINED_MEMBERS, {}).union(due_hosts)
+        connection, _MEMBERS, _JOINED_MEMBERS, {}) | due_hosts
 
 
 def _select_members() -> sa.Select:
@@ -245,19 +245,18 @@ def closed_among(
     Two queries of what is committed, in one transaction. Every request without
     the hint asks. The cost grows with `hosts`, and not with the cloud. Where
     `hosts` are most of a cloud, to read all closed hosts is cheaper.
+
+    :returns: hosts in pools or Pclouds, among them those of `hosts`
     """
     if not hosts:
         return frozenset()
     with rows.connected() as connection:
         due_hosts, newest = _due_and_newest(connection)
         if newest <= _PER_NAME * len(hosts):
-            closed = _all_closed(connection, due_hosts)
-        else:
-            closed = host_names.read(
-                connection, _CLOSED_AMONG, _JOINED_AMONG, {_HOSTS: hosts},
-            ).union(due_hosts)
-    # Databases that compare without case find other hosts too.
-    return closed.intersection(hosts)
+            return _all_closed(connection, due_hosts)
+        return host_names.read(
+            connection, _CLOSED_AMONG, _JOINED_AMONG, {_HOSTS: hosts},
+        ) | due_hosts
 
 
 def closed_aggregates(

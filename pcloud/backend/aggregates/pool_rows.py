@@ -382,11 +382,16 @@ def unregistered(
 
     :returns: ``service host -> when the host entered the pool``, in UTC
     """
+    # MariaDB would go through all hosts of the pools.
+    aggregate_id = _POOLED.aggregate_id + 0
+    statement = sa.select(_POOLED.host, _POOLED.created_at).join(
+        _POOL, _POOL.id == aggregate_id,
+    ).where(_POOL.name.startswith(names.POOL_PREFIX, autoescape=True),
+            _POOLED.host.in_(hosts), _IS_UNREGISTERED)
     with api_db.context_manager.reader.using(context) as session:
         # Databases that compare without case find others too.
         found = {host: entered for host, entered
-                 in session.execute(_select_unregistered(hosts))
-                 if host in hosts}
+                 in session.execute(statement) if host in hosts}
     if not found:
         return {}
     # Most memberships are registered: to ask for these takes the database
@@ -395,15 +400,6 @@ def unregistered(
         journal.dues(context).keys())
     return {host: entered or timeutils.utcnow()
             for host, entered in found.items() if host not in others}
-
-
-def _select_unregistered(hosts: Collection[str]) -> sa.Select:
-    # MariaDB would go through all hosts of the pools.
-    aggregate_id = _POOLED.aggregate_id + 0
-    return sa.select(_POOLED.host, _POOLED.created_at).join(
-        _POOL, _POOL.id == aggregate_id,
-    ).where(_POOL.name.startswith(names.POOL_PREFIX, autoescape=True),
-            _POOLED.host.in_(hosts), _IS_UNREGISTERED)
 
 
 def is_registered(

@@ -182,6 +182,9 @@ class Place:
             for start in range(0, len(rest), _OTHER))]
         rows.aggregates(made)
         clouds.analyze()
+        # Collections, one before each work, need not go through all hosts.
+        gc.collect()
+        gc.freeze()
         return pclouds
 
     def call(self, method: str, path: str, body: dict | None = None,

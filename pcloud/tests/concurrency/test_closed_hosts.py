@@ -109,11 +109,10 @@ class ClosedHostsTest(testtools.TestCase):
         hosts = ["it's", '50%', '%s', '%%', ':host', 'a\\b', "\\'", 'a,b',
                  'a\nb', 'h\u00f6st']
         self._write(('Pcloud:1', None, hosts), ('rack', None, ['public']))
-        self.assertEqual(set(hosts), isolation.closed_among(
-            self.context, [*hosts, 'public']))
-        for host in hosts:
-            self.assertEqual({host}, isolation.closed_among(
-                self.context, [host, 'public']))
+        for asked in (hosts, *([host] for host in hosts)):
+            self.assertEqual(set(asked), isolation.closed_among(
+                self.context, [*asked, 'public']).intersection(
+                    [*asked, 'public']))
 
     def test_no_name_of_a_pcloud_is_looked_at_for_open_aggregates(self):
         self._have_newest_host(1)

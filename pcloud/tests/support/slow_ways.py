@@ -335,7 +335,7 @@ def differing_closed(
     yield closed, isolation.closed_hosts(context)
     for hosts in (everybody, sorted(everybody | closed)[::3], {'absent'}, ()):
         yield closed.intersection(hosts), isolation.closed_among(
-            context, hosts)
+            context, hosts).intersection(hosts)
 
 
 def _unregistered(
