@@ -20,6 +20,7 @@ import gc
 import pathlib
 import time
 
+import psutil
 import pymysql
 import sqlalchemy as sa
 
@@ -119,16 +120,15 @@ def of_process(pid: int) -> float:
 
 
 def _mariadbd() -> int:
-    """Return the process id of MariaDB.
+    """Return the process id of the MariaDB that has the databases.
 
-    :raises: `LookupError` when there is not one on this machine
+    :raises: `LookupError` when the MariaDB is not on this machine
     """
-    found = [int(path.parent.name) for path in
-             pathlib.Path('/proc').glob('[0-9]*/comm')
-             if path.read_text().strip() in ('mariadbd', 'mysqld')]
-    if len(found) != 1:
-        raise LookupError(f'{len(found)} MariaDB servers are on this machine')
-    return found[0]
+    for each in psutil.net_connections('tcp'):
+        if each.status == psutil.CONN_LISTEN and (
+                each.laddr.port == mariadb.PORT) and each.pid:
+            return each.pid
+    raise LookupError(f'no server listens at port {mariadb.PORT}')
 
 
 @dataclasses.dataclass
