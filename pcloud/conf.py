@@ -51,11 +51,11 @@ where a load balancer in front of nova-api gives up earlier.
         'growth_timeout',
         default=60, min=1,
         help="""
-The time, in seconds, that a launch into a growing Pcloud waits for others.
+The time, in seconds, after which a launch that lets a Pcloud grow is dead.
 
-One launch at a time lets a Pcloud grow (default Pcloud in mode ``grow``). A
-launch for which nova-scheduler finds no capacity waits this long for its turn.
-Then its servers have no valid host. A launch that has died is waited for no
+One launch at a time, or one crowd of launches, lets a Pcloud grow (default
+Pcloud in mode ``grow``). Other launches for which nova-scheduler finds no
+capacity wait for their turn. A nova-scheduler that dies holds them up for no
 longer than this. nova-scheduler has to have the option. Keep this well below
 Nova's ``[DEFAULT] long_rpc_timeout``.
 """),

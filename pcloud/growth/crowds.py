@@ -21,20 +21,11 @@ import itertools
 import threading
 
 from nova import objects
-from oslo_config import cfg
 from oslo_serialization import jsonutils
-
-from pcloud import exception
-
-CONF = cfg.CONF
 
 # What tells requests from each other that ask for the same.
 _OF_ONE = ('id', 'instance_uuid')
 _NUMBERS = itertools.count()
-
-# The part of ``growth_timeout`` in which no launch has left its place, and
-# after which a launch that finds no place does not wait any longer.
-_STILL = 0.25
 
 _GATHERING: dict[Hashable, Crowd] = {}
 _LOCK = threading.Lock()
@@ -140,55 +131,7 @@ def join(kind: Hashable, servers: int) -> tuple[Crowd, bool]:
         return crowd, True
 
 
-class Places:
-    """Places for the launches that wait in this process.
-
-    :ivar number: how many launches wait at the same time
-    """
-
-    def __init__(self, number: int) -> None:
-        self._free = number
-        self._left = 0
-        self._turns = 0
-        self._change = threading.Condition()
-
-    @contextlib.contextmanager
-    def taken(self, pcloud_id: str) -> Iterator[None]:
-        """Take a place, and leave it afterwards.
-
-        A launch that finds no place waits as long as other launches leave
-        places, or have a turn: a launch with a turn works, and does not wait
-        for a process that has died.
-
-        :raises: `exception.GrowthBusy`
-        """
-        with self._change:
-            while not self._free:
-                left = self._left
-                self._change.wait(_STILL * CONF.pcloud.growth_timeout)
-                if left == self._left and not self._turns:
-                    raise exception.GrowthBusy(pcloud=pcloud_id)
-            self._free -= 1
-        try:
-            yield
-        finally:
-            with self._change:
-                self._free += 1
-                self._left += 1
-                self._change.notify_all()
-
-    @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
-        """Have the turn of a crowd."""
-        with self._change:
-            self._turns += 1
-        try:
-            yield
-        finally:
-            with self._change:
-                self._turns -= 1
-
-
 # Nova's scheduler works on 64 requests at the same time. Launches that wait
-# for turns may not keep the scheduler from all other requests.
-PLACES = Places(48)
+# for turns may not keep the scheduler from all other requests; a launch that
+# finds no place waits until one of these has been placed, or has failed.
+PLACES = threading.BoundedSemaphore(48)

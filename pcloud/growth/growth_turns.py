@@ -32,7 +32,7 @@ CONF = cfg.CONF
 LOG = logging.getLogger(__name__)
 
 # Seconds between two looks at the turn of another launch.
-_PAUSE = 0.1, 0.4
+_PAUSE = 0.03, 0.1
 
 
 class Lost(Exception):
@@ -53,11 +53,10 @@ def held(
 ) -> Iterator[Held]:
     """Wait for the turn in a Pcloud, and end the turn afterwards.
 
-    One query a look, and one change when no launch has the turn.
+    One query a look, and one change when no launch has the turn. The wait has
+    no other end: each turn of others ends, or lapses.
 
-    :raises: `exception.GrowthBusy` when the turns of others last longer than
-        ``[pcloud] growth_timeout``, `exception.PcloudNotFound`, and as
-        `change.run`
+    :raises: `exception.PcloudNotFound`, and as `change.run`
     """
     turn = turns.Turn(
         names.pcloud(pcloud.id), names.GROWTH_TURN,
@@ -74,12 +73,9 @@ def _wait(
     context: nova_context.RequestContext, pcloud: pclouds.Head,
     turn: turns.Turn,
 ) -> None:
-    deadline = time.monotonic() + CONF.pcloud.growth_timeout
     try:
         while not (turns.is_free(context, turn) and
                    turns.take(context, turn)):
-            if time.monotonic() > deadline:
-                raise exception.GrowthBusy(pcloud=pcloud.id)
             time.sleep(random.uniform(*_PAUSE))
     except exception.AggregateGone:
         raise exception.PcloudNotFound(pcloud=pcloud.id)

@@ -170,7 +170,7 @@ def _chosen_with_room(
     """
     pcloud_id = hints.pcloud_id(request.scheduler_hints(spec)) or ''
     kind, tries, futile = crowds.kind(spec), 0, 0
-    with crowds.PLACES.taken(pcloud_id):
+    with crowds.PLACES:
         while tries < CONF.pcloud.allocation_attempts:
             crowd, is_first = crowds.join(kind, request.servers(spec))
             with (_decided(context, spec, pcloud_id, crowd) if is_first
@@ -203,8 +203,7 @@ def _decided(
     """
     with crowd.led():
         pcloud = pclouds.head(context, pcloud_id)
-        with (growth_turns.held(context, pcloud) as turn,
-              crowds.PLACES.turn()):
+        with growth_turns.held(context, pcloud) as turn:
             crowd.close()
             decision = _make_room(context, turn, spec, crowd)
             crowd.decide(decision)

@@ -4,10 +4,13 @@
 
 import collections
 from concurrent import futures
+import contextlib
 import functools
+import threading
 from unittest import mock
 
 import ddt
+import fixtures
 from nova.conductor import manager as conductor
 from nova.scheduler import manager
 from nova.tests import fixtures as nova_fixtures
@@ -97,12 +100,17 @@ class TurnTest(test_growing_pcloud.GrowTestCase):
                                side_effect=test_growing_pcloud.Died), \
                 mock.patch.object(growth_turns, '_end'):
             self.refused()
-        self.assertIsNotNone(self.turn())
-        self.flags(growth_timeout=1, group='pcloud')
-        self.assertIn('repeat the request', self.refused())
+        dead = self.turn()
+        self.assertIsNotNone(dead)
         self.lapse()
         self.assertEqual([], all_checks.find(self.context, settle=0))
-        self.started()
+        self.aggregate(names.pcloud(self.pcloud)).update_metadata({
+            names.GROWTH_TURN: dead})
+        looks = self.count_looks()
+        server = self.launch().json()['server']
+        self.wait_until(lambda: self.assertGreater(len(looks), 2))
+        self.lapse()
+        self.wait_until_active(server)
         self.assertEqual(1, len(self.members()))
         self.assert_nothing_is_left()
 
@@ -114,15 +122,33 @@ class TurnTest(test_growing_pcloud.GrowTestCase):
         self.started()
         self.assert_nothing_is_left()
 
-    def test_too_many_wait(self):
-        """Other requests of the scheduler are not held up."""
+    def count_looks(self):
+        """Return a list that has an item for each look at a turn."""
+        looks, is_free = [], turns.is_free
+
+        def counted(context, turn):
+            looks.append(turn)
+            return is_free(context, turn)
+
+        self.useFixture(fixtures.MockPatchObject(turns, 'is_free', counted))
+        return looks
+
+    def test_more_wait_than_there_are_places(self):
+        places, asked = threading.BoundedSemaphore(1), threading.Event()
+
+        @contextlib.contextmanager
+        def place():
+            asked.set()
+            with places:
+                yield
+
         self.grow()
-        places = crowds.Places(1)
-        with mock.patch.object(crowds, 'PLACES', places), \
-                mock.patch.object(crowds, '_STILL', 0.1):
-            with places.taken(self.pcloud):
-                self.assertIn('repeat the request', self.refused())
-            self.started()
+        with mock.patch.object(crowds, 'PLACES', place()):
+            with places:
+                server = self.launch().json()['server']
+                self.wait_until(lambda: self.assertTrue(asked.is_set()))
+                self.assertEqual({}, self.members())
+            self.wait_until_active(server)
 
     def test_a_turn_that_is_lost(self):
         """Nobody adds a host after the turn has lapsed."""

@@ -1,64 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Crowds of launches, and places for those that wait."""
-
-from concurrent import futures
-import threading
+"""Crowds of launches."""
 
 from nova import objects
-from oslo_config import cfg
-from oslo_config import fixture as config_fixture
 import testtools
 
-from pcloud import conf
 from pcloud import exception
 from pcloud.growth import crowds
 
 PCLOUD = '2ae1a42c-1b7a-4b9e-8a5c-3c1b3a3b0c7e'
-
-
-class PlacesTest(testtools.TestCase):
-
-    def setUp(self):
-        super().setUp()
-        conf.register_opts(cfg.CONF)
-        self.places = crowds.Places(1)
-
-    def begun(self, threads):
-        """Have a launch look for a place in a thread of its own."""
-        looks = threading.Event()
-
-        def look():
-            looks.set()
-            with self.places.taken(PCLOUD):
-                return True
-
-        found = threads.submit(look)
-        looks.wait()
-        return found
-
-    def test_nobody_leaves(self):
-        self.useFixture(config_fixture.Config(cfg.CONF)).config(
-            growth_timeout=1, group='pcloud')
-        with self.places.taken(PCLOUD), testtools.ExpectedException(
-                exception.GrowthBusy), self.places.taken(PCLOUD):
-            pass
-
-    def test_somebody_leaves(self):
-        with futures.ThreadPoolExecutor() as threads:
-            with self.places.taken(PCLOUD):
-                waiting = self.begun(threads)
-            self.assertTrue(waiting.result())
-
-    def test_somebody_has_a_turn(self):
-        """A turn of this process is no dead process's."""
-        self.useFixture(config_fixture.Config(cfg.CONF)).config(
-            growth_timeout=1, group='pcloud')
-        with futures.ThreadPoolExecutor() as threads:
-            with self.places.taken(PCLOUD), self.places.turn():
-                waiting = self.begun(threads)
-                with testtools.ExpectedException(futures.TimeoutError):
-                    waiting.result(timeout=0.6)
-            self.assertTrue(waiting.result())
 
 
 class CrowdTest(testtools.TestCase):
