@@ -136,7 +136,8 @@ def main() -> int:
         log_lines.show_warnings_alone(CONF)
     objects.register_all()
     try:
-        if CONF.command.name in _ASK_CELLS:
+        # A service is not to end as no database lets it in for a moment.
+        if CONF.command.name in _ASK_CELLS and not _runs_on(CONF.command):
             _name_silent_cells()
         return CONF.command.run(CONF.command)
     except exception.PcloudError as error:

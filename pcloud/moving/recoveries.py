@@ -290,9 +290,10 @@ def _go_on(
     :raises: as `_begin`
     """
     joining = _find_joining(context, pcloud, aggregate, subject)
-    is_used = subject.host in computes.hosts_in_use(context, [subject.host])
-    changed = dataclasses.replace(
-        kept, state=recovery.MOVING if is_used else recovery.DONE)
+    used, silent = computes.known_in_use(context, [subject.host])
+    state = recovery.MOVING if subject.host in used else recovery.DONE
+    # Nobody knows of a silent cell whether servers are left.
+    changed = kept if silent else dataclasses.replace(kept, state=state)
     if joining is not None:
         try:
             _write_state(context, pcloud, aggregate, subject, changed, joining)

@@ -250,6 +250,9 @@ class TriggerTest(RecoveryTestCase):
         self.work()
         self.assertEqual('done', self.recovery_of()['state'])
         self.assertEqual([], self.recovery_of()['remaining'])
+        with mock.patch.object(asking, '_is_silence', return_value=True):
+            self.work()
+        self.assertEqual('done', self.recovery_of()['state'])
         self.assertEqual(
             [('a', 'moving'), ('a', 'done')], self.told())
 

@@ -31,7 +31,8 @@ for name in ('nova.thread_pool_factory', 'oslo.cache', 'pcloud'):
     logging.getLogger(name).info('by the way')
     logging.getLogger(name).warning('beware')
 """
-# Prints the level of standard error while a command runs.
+# Prints the level of standard error while a command runs, and whether cells
+# were asked before.
 COMMAND = """
 import logging
 import sys
@@ -39,9 +40,9 @@ from unittest import mock
 name = sys.argv[1]
 sys.argv[1:1] = ['--config-file', '/dev/null']
 from pcloud.cmd import manage
-with mock.patch.object(manage, '_name_silent_cells'), mock.patch(
+with mock.patch.object(manage, '_name_silent_cells') as asked, mock.patch(
         f'pcloud.cmd.{name}.run',
-        lambda _: print(logging.getLogger().handlers[0].level)):
+        lambda _: print(logging.getLogger().handlers[0].level, asked.called)):
     manage.main()
 """
 
@@ -106,13 +107,17 @@ class LogLinesTest(testtools.TestCase):
 
 @ddt.ddt
 class CommandsTest(testtools.TestCase):
-    """Which commands write warnings alone."""
+    """Which commands write warnings alone, and ask cells first.
 
-    @ddt.data((logging.WARNING, 'work', '--once'), (logging.NOTSET, 'work'),
-              (logging.NOTSET, 'metrics', '--listen', ':0'))
+    A service needs no database to start.
+    """
+
+    @ddt.data((f'{logging.WARNING} True', 'work', '--once'),
+              (f'{logging.NOTSET} False', 'work'),
+              (f'{logging.NOTSET} False', 'metrics', '--listen', ':0'))
     def test_commands(self, case):
-        level, *words = case
+        told, *words = case
         done = subprocess.run(
             [sys.executable, '-c', COMMAND, *words], text=True,
             stdout=subprocess.PIPE, check=True)
-        self.assertEqual(level, int(done.stdout))
+        self.assertEqual(told, done.stdout.strip())
