@@ -131,6 +131,10 @@ class Computes:
                 else self._cloud.config)
         return base.read_text() + _OPTIONS.format(driver=group.driver)
 
+    def apart(self) -> list[str]:
+        """Return the hosts that are processes of their own."""
+        return list(self._apart)
+
     def kill(self, host: str) -> None:
         """Kill the process of a host that is a process of its own."""
         self._apart[host].kill()

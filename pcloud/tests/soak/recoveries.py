@@ -3,6 +3,7 @@
 """Hosts that fail, whose servers are started on other hosts of a Pcloud."""
 
 from pcloud.tests.soak import estates
+from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
 MARK = 'frail'
@@ -25,6 +26,7 @@ class _Recoverer:
         while self._stage.wait_for_calls(self._chance.randint(5, 30)):
             self._fail_one()
             self._estate.delete(self._estate.servers())
+            self._enable_again()
         self._estate.remove()
 
     def _fail_one(self) -> None:
@@ -104,12 +106,25 @@ class _Recoverer:
         if name in self._estate.hosts():
             self._stage.figures.count('failed hosts back in their Pcloud')
             return
-        # Pcloud leaves the host to an administrator.
+        # Pcloud leaves the host to an administrator, who lets Pcloud finish.
         if self._estate.wait(
                 'host is back with its service enabled',
-                lambda: (host, 1) in reader.services(), bool):
+                lambda: (host, 1) in reader.services() and
+                host not in self._due(), bool):
             computes.set_service(host, 'enabled')
             self._stage.figures.count('failed hosts back in their pool')
+
+    def _due(self) -> set[str]:
+        return rows.due_hosts(self._estate.reader.aggregates(
+            'a.name = %(journal)s', {'journal': rows.JOURNAL}))
+
+    def _enable_again(self) -> None:
+        """Enable hosts that were disabled once more after `_bring_back`."""
+        disabled = {host for host, is_disabled
+                    in self._estate.reader.services() if is_disabled}
+        for host in sorted(disabled & set(self._stage.computes.apart())):
+            self._stage.figures.count('hosts disabled after their return')
+            self._stage.computes.set_service(host, 'enabled')
 
 
 def recover(stage: soak_stage.Stage) -> None:
