@@ -6,7 +6,8 @@ from pcloud.tests.soak import estates
 from pcloud.tests.soak import stage as soak_stage
 
 MARK = 'spread'
-_HOSTS, _MOST = 4, 7
+# The numbers of hosts, of those that get servers, and of servers on each.
+_HOSTS, _USED, _MOST = 4, 3, 3
 
 
 class _Balancer:
@@ -33,11 +34,22 @@ class _Balancer:
         self._estate.remove()
 
     def _spread(self) -> set[str]:
-        """Start servers on all hosts, and delete some; return the others."""
-        servers = self._estate.launch(self._chance.randint(4, _MOST))
-        gone = set(self._chance.sample(sorted(servers), len(servers) // 4))
-        self._estate.delete(gone)
-        return servers - gone
+        """Start servers on several hosts, some on each; return the servers."""
+        names = sorted(self._estate.hosts())
+        servers: set[str] = set()
+        for name in self._chance.sample(names, _USED):
+            # One request may put all its servers onto one host.
+            self._set_states(names, name, 'disabled')
+            servers |= self._estate.launch(self._chance.randint(1, _MOST))
+            self._set_states(names, name, 'enabled')
+        return servers
+
+    def _set_states(self, names: list[str], but: str, state: str) -> None:
+        """Enable or disable all hosts but one."""
+        for name in names:
+            if name != but:
+                self._estate.must('PUT', self._estate.path('hosts', name),
+                                  {'host': {'state': state}})
 
     def _stop(self, server: str) -> None:
         """Stop a server, which is then moved otherwise."""
