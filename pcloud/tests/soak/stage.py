@@ -8,16 +8,23 @@ import threading
 import time
 from typing import TextIO
 
+import requests
+
+from pcloud.tests.cloud.own import servers
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.soak import computes as soak_computes
 from pcloud.tests.soak import figures as soak_figures
 from pcloud.tests.soak import judge
+from pcloud.tests.soak import outages as soak_outages
 from pcloud.tests.soak import proxies as soak_proxies
 
 DEFAULT_QUOTA = 6
 # The host flavor of the hosts on which servers start.
 REAL = 'soak-real'
+# Host flavors of hosts on which servers start too: in the second cell, and for
+# one actor each.
+FAR, ASIDE, FRAIL, SPREAD = 'soak-far', 'soak-aside', 'soak-frail', 'soak-room'
 
 
 @dataclasses.dataclass
@@ -29,7 +36,12 @@ class Stage:
     :ivar shared: host flavor -> hosts, of host flavors for all clients
     :ivar real: the hosts on which servers start
     :ivar swinging: hosts in `real` that are public at times
+    :ivar far: the hosts of the second cell on which servers start
+    :ivar broker: the message broker of the second cell
+    :ivar outages: when a part of the second cell was away
     :ivar stop: set when clients and actors are to end
+    :ivar played: set when clients and actors have ended, so that nobody waits
+        for a worker
     :ivar ended: set when processes and databases are removed
     :ivar faults: whether the proxies cause faults
     :ivar excused: projects that may use more than the quota, because the
@@ -44,9 +56,15 @@ class Stage:
     computes: soak_computes.Computes
     real: list[str]
     swinging: list[str]
+    far: list[str]
+    broker: servers.RabbitMQ
     figures: soak_figures.Figures = dataclasses.field(
         default_factory=soak_figures.Figures)
+    outages: soak_outages.Outages = dataclasses.field(
+        default_factory=soak_outages.Outages)
     stop: threading.Event = dataclasses.field(
+        default_factory=threading.Event)
+    played: threading.Event = dataclasses.field(
         default_factory=threading.Event)
     ended: threading.Event = dataclasses.field(
         default_factory=threading.Event)
@@ -77,6 +95,12 @@ class Stage:
     def ask_nova(self, user: crowd.User, kind: str, method: str, path: str,
                  body: dict | None = None) -> int:
         """Make a call without faults; return the answer's status code."""
+        return self.answer_of_nova(user, kind, method, path, body).status_code
+
+    def answer_of_nova(self, user: crowd.User, kind: str, method: str,
+                       path: str, body: dict | None = None,
+                       ) -> requests.Response:
+        """Make a call without faults; return the answer."""
         start = now()
         response = user.call(method, path, body, **soak_computes.NEW)
         self.figures.call(kind, response.status_code, now() - start)
@@ -84,7 +108,7 @@ class Stage:
             self.figures.violation(
                 'answer 500', f'{kind} at {start:.3f}',
                 response.text[:300] + self.last_errors(' ERROR '))
-        return response.status_code
+        return response
 
     def write_down(self, who: str, outcome: judge.Outcome) -> None:
         """Write a call and the answer to the journal."""
