@@ -5,6 +5,7 @@
 import argparse
 from collections.abc import Callable
 import contextlib
+import itertools
 import pathlib
 import random
 import shutil
@@ -19,7 +20,10 @@ from pcloud.tests.soak import actors
 from pcloud.tests.soak import client as soak_client
 from pcloud.tests.soak import computes
 from pcloud.tests.soak import ending
+from pcloud.tests.soak import growers
+from pcloud.tests.soak import guests
 from pcloud.tests.soak import proxies as soak_proxies
+from pcloud.tests.soak import queues
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import sampler as soak_sampler
 from pcloud.tests.soak import stage as soak_stage
@@ -33,6 +37,8 @@ _SPARE = 2
 # The numbers of hosts on which servers start: always public, always in a pool,
 # in a pool now and then.
 _PUBLIC, _POOLED, _SWINGING = 3, 5, 4
+# Host flavor -> number of hosts on which servers start, for one actor each.
+_RESERVED = {guests.FLAVOR: 3, growers.FLAVOR: 4}
 # The number of clients that use the real hosts.
 _HOSTING = 4
 # Most hosts are rows without a nova-compute, so no call waits for an answer.
@@ -116,6 +122,7 @@ def _build(left: contextlib.ExitStack, seed: int,
     proxies.start()
     cloud.start(proxies.detours)
     print('The processes are up; hosts are made.', flush=True)
+    cloud.seed(queues.FLAVOR, queues.HOSTS)
     shared = {flavor: cloud.seed(flavor, count, units)
               for flavor, (units, count) in _FLAVORS.items()}
     return soak_stage.Stage(cloud, proxies, seed, journal, shared,
@@ -131,9 +138,14 @@ def _build_real(
     """
     real = [f'real-{number}'
             for number in range(_PUBLIC + _POOLED + _SWINGING)]
-    made = computes.Computes(cloud, real)
+    reserved = {flavor: [f'{flavor}-{number}' for number in range(count)]
+                for flavor, count in _RESERVED.items()}
+    made = computes.Computes(cloud, [*real, *itertools.chain(
+        *reserved.values())])
     made.start()
     made.fill_pool(soak_stage.REAL, real[_PUBLIC:-_SWINGING])
+    for flavor, hosts in reserved.items():
+        made.fill_pool(flavor, hosts)
     print('Servers can be started.', flush=True)
     return made, real, real[-_SWINGING:]
 
@@ -169,8 +181,9 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
     stage.switch(False)
     print('Faults are off; owners remove everything.', flush=True)
     ending.check_in_force(stage, reader)
-    for remove in (ending.remove_pclouds, ending.remove_rest):
-        _join([_start(stage, remove, client) for client in clients])
+    for each in (soak_client.Client.check_usage, ending.remove_pclouds,
+                 ending.remove_rest, soak_client.Client.check_usage):
+        _join([_start(stage, each, client) for client in clients])
     sampler.stop.set()
     _join([sampling])
     ending.check_audit(stage)

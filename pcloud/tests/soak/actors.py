@@ -16,7 +16,11 @@ import subprocess
 import sys
 import time
 
+from pcloud.tests.soak import growers
+from pcloud.tests.soak import guests
 from pcloud.tests.soak import launches
+from pcloud.tests.soak import queues
+from pcloud.tests.soak import readers
 from pcloud.tests.soak import stage as soak_stage
 
 _SILENT = 300
@@ -113,4 +117,5 @@ def run_audit(
 
 
 ACTORS: list[Callable[[soak_stage.Stage], None]] = [
-    kill, take_away, audit, work, *launches.SENDERS, launches.swing]
+    kill, take_away, audit, work, *launches.SENDERS, launches.swing,
+    *guests.ACTORS, *growers.ACTORS, *queues.ACTORS, *readers.ACTORS]

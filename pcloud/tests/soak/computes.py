@@ -13,6 +13,7 @@ from pcloud.tests.cloud.own import servers
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.concurrency import mariadb
+from pcloud.tests.soak import keystone
 
 NETWORK, IMAGE = 'none', '155d900f-4e14-4e4c-a73d-069cbf4541e6'
 FLAVORS = ('small', 'large')
@@ -66,7 +67,8 @@ class Computes:
 
     def start(self) -> None:
         """Start all services, and wait until servers can be requested."""
-        self.config.write_text(self._cloud.config.read_text() + _OPTIONS)
+        self.config.write_text(self._cloud.config.read_text() + _OPTIONS +
+                               keystone.options())
         self._cloud.spawn('services', 'control', self.config)
         self._cloud.spawn('services', 'computes', self.config, *self._hosts)
         self._cloud.serve('launching-nova', self.config, self._port)

@@ -129,7 +129,7 @@ class Reader:
 
     def servers_now(self) -> list[Server]:
         """Return the servers that are active, within a `moment`."""
-        return [Server(uuid, host, project, _hint(spec))
+        return [Server(uuid, host, project, hint_of(spec))
                 for uuid, host, project, spec in self.query(
                     'SELECT i.uuid, i.host, i.project_id, s.spec '
                     f'FROM {mariadb.own("nova_cell1")}.instances i '
@@ -201,7 +201,8 @@ class Reader:
             'ON p.id = i.resource_provider_id')
 
 
-def _hint(spec: str | None) -> str | None:
+def hint_of(spec: str | None) -> str | None:
+    """Return the Pcloud in the hint of a request spec, as kept, or None."""
     hints = (json.loads(spec)['nova_object.data']['scheduler_hints'] or {}
              if spec else {})
     return next(iter(hints.get('pcloud', [])), None)

@@ -8,6 +8,8 @@ import threading
 import time
 from typing import TextIO
 
+import requests
+
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.soak import computes as soak_computes
@@ -77,14 +79,19 @@ class Stage:
     def ask_nova(self, user: crowd.User, kind: str, method: str, path: str,
                  body: dict | None = None) -> int:
         """Make a call without faults; return the answer's status code."""
+        return self.answer_of_nova(user, kind, method, path, body).status_code
+
+    def answer_of_nova(self, user: crowd.User, kind: str, method: str,
+                       path: str, body: dict | None = None,
+                       ) -> requests.Response:
+        """Make a call without faults; return the answer."""
         start = now()
         response = user.call(method, path, body, **soak_computes.NEW)
         self.figures.call(kind, response.status_code, now() - start)
         if response.status_code >= 500:
-            self.figures.violation(
-                'answer 500', f'{kind} at {start:.3f}',
-                response.text[:300] + self.last_errors(' ERROR '))
-        return response.status_code
+            self._tell(f'{kind} at {start:.3f}', path, response.text,
+                       response.text[:300])
+        return response
 
     def write_down(self, who: str, outcome: judge.Outcome) -> None:
         """Write a call and the answer to the journal."""
@@ -100,9 +107,17 @@ class Stage:
 
     def tell_of_error(self, outcome: judge.Outcome) -> None:
         """Count an answer 500, with the last errors of the log."""
-        self.figures.violation(
-            'answer 500', f'{outcome.call.kind} at {outcome.start:.3f}',
-            f'{outcome.says()}{self.last_errors(" ERROR ")}')
+        self._tell(f'{outcome.call.kind} at {outcome.start:.3f}',
+                   outcome.call.path, outcome.text, outcome.says())
+
+    def _tell(self, subject: str, path: str, text: str, says: str) -> None:
+        """Count an answer 5xx, apart where Nova itself gives the answer."""
+        errors = self.last_errors(' ERROR ')
+        event = judge.server_error(path, text, errors)
+        if event is None:
+            self.figures.violation('answer 500', subject, says + errors)
+        else:
+            self.figures.count(event)
 
     def last_errors(self, mark: str) -> str:
         """Return the last lines of the log that contain a mark."""
