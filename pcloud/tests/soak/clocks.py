@@ -153,8 +153,11 @@ def _rates(flavor: str, before: Look, now: Look) -> tuple[int, int]:
 
     Clients never let units grow, but a host flavor may be new.
     """
-    least = now.units.get(flavor, before.units.get(flavor, 0))
-    return least, before.units.get(flavor, max(least, _MOST_UNITS))
+    rates = [look.units[flavor] for look in (before, now)
+             if flavor in look.units]
+    if flavor not in before.units:
+        rates.append(_MOST_UNITS)
+    return min(rates), max(rates)
 
 
 def read(reader: rows.Reader, project: str) -> Look:

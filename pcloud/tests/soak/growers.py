@@ -105,8 +105,8 @@ class _Grower:
         """Play rounds until the run ends, and leave nothing."""
         project = self._party.project
         self._stage.answer_of_nova(
-            self._stage.computes.user(project, admin=True), 'POST flavor',
-            'POST', '/flavors', {'flavor': _WHOLE})
+            self._stage.computes.user(project, admin=True),
+            'POST server flavor', 'POST', '/flavors', {'flavor': _WHOLE})
         self._party.found()
         while self._stage.wait_for_calls(self._chance.randint(3, 15)):
             self._choose()

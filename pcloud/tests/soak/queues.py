@@ -70,9 +70,10 @@ class _Book:
     def _read(self) -> lines.Moment:
         with self._reader.moment():
             found = self._reader.aggregates_now(
-                f'({rows.CLOSED}) OR a.name = %(journal)s '
+                'a.id IN (SELECT aggregate_id FROM aggregate_metadata WHERE '
+                '`key` = "pcloud:owner") OR a.name IN (%(journal)s, %(pool)s) '
                 'OR a.name LIKE "Pcloud:policy:project:%%"',
-                {'journal': rows.JOURNAL})
+                {'journal': rows.JOURNAL, 'pool': rows.POOL + FLAVOR})
             numbers = {(uuid, host): number for uuid, host, number
                        in self._reader.query(
                            'SELECT a.uuid, h.host, h.id FROM aggregates a '
@@ -185,7 +186,7 @@ class _Queue:
             names = [each.name for each in held
                      if each.pcloud == party.pcloud]
             if names and self._chance.random() < 0.8:
-                party.let_go(self._chance.choice(names).lower())
+                party.let_go(self._chance.choice(names))
                 # A worker may have computed the order before the change.
                 party.reader.wait_until_settled()
                 return self._book.look()

@@ -15,8 +15,6 @@ import random
 import re
 import uuid
 
-import requests
-
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.soak import asking
 from pcloud.tests.soak import calls
@@ -169,12 +167,9 @@ class _Reading:
 
     def _read(self, reader: _Reader, path: str, secrets: Set[str],
               own: Set[str]) -> None:
-        try:
-            outcome = asking.ask(
-                self._stage, reader.user, calls.read(path),
-                reader.who.value, **{'X-Roles': _ROLES[reader.who]})
-        except requests.RequestException:
-            return
+        outcome = asking.ask(
+            self._stage, reader.user, calls.read(path), reader.who.value,
+            **{'X-Roles': _ROLES[reader.who]})
         if outcome.code is None:
             return
         self._stage.figures.count(f'answers to readers: {outcome.code}')
