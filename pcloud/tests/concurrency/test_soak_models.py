@@ -175,7 +175,7 @@ class ClockTest(testtools.TestCase):
         clock = self._clock(
             (20, {1: 'f'}, set(), 2), (50, {1: 'f'}, set(), 2),
             (60, {1: 'f'}, set(), 1), (80, {}, set(), 1))
-        for units, found in ((62, []), (144, []), (61, ['unit-seconds']),
+        for units, found in ((56, []), (144, []), (55, ['unit-seconds']),
                              (145, ['unit-seconds'])):
             self.assertEqual(found, self._faults(clock, 1, 60, units))
 
