@@ -3,9 +3,11 @@
 """The models by which the soak test judges, each with planted faults."""
 
 import dataclasses
+import random
 
 import testtools
 
+from pcloud.rules import waiting
 from pcloud.tests.soak import calls
 from pcloud.tests.soak import clocks
 from pcloud.tests.soak import growers
@@ -117,6 +119,46 @@ class WaitingListTest(testtools.TestCase):
         self.assertEqual([lines.OVERTAKEN], self._kinds(
             dataclasses.replace(before, limits={'a': 2}),
             dataclasses.replace(after, limits={'a': -1})))
+
+    def test_as_the_rule(self):
+        """The model agrees with the rule of the product, by chance."""
+        chance = random.Random(1)
+        for _ in range(500):
+            entries, held, shares, limits = _drawn(chance)
+            before = _moment(*entries, held=held, shares=shares,
+                             limits=limits)
+            places = [place for place in waiting.order(
+                [waiting.Waiting(each.id, 'f', each.owner, waiting.Entry(
+                    each.pcloud, each.name, each.since, each.until))
+                    for each in entries],
+                {owner: waiting.Project(
+                    sum(each.owner == owner for each in held), share,
+                    limits[owner]) for owner, share in shares.items()},
+                lines.UNITS) if place.is_matchable]
+            # Who may not have a host by the quota is not judged here.
+            able = {place.waiting.owner for place in places}
+            for each in (its for its in entries if its.owner in able):
+                left = [other for other in entries if other != each]
+                after = _moment(*left, held=[*held, _host(each)],
+                                shares=shares, limits=limits)
+                kinds = set(self._kinds(before, after))
+                self.assertEqual(
+                    set() if each.id == places[0].waiting.id else
+                    {lines.OVERTAKEN}, kinds, (before, each))
+
+
+def _drawn(chance):
+    owners = 'abc'
+    entries = [lines.Entry(
+        f'e{number}', f'p{owner}', owner, f'w{number}',
+        chance.randint(100, 103), 10000) for number, owner in enumerate(
+            chance.choices(owners, k=chance.randint(1, 6)))]
+    held = [lines.Held(f'h{number}', f'p{owner}', owner, f'o{number}')
+            for number, owner in enumerate(
+                chance.choices(owners, k=chance.randint(0, 5)))]
+    return (entries, held,
+            {each: chance.choice((0.5, 1, 1, 2, 3)) for each in owners},
+            {each: chance.choice((1, 2, 6, -1)) for each in owners})
 
 
 class ClockTest(testtools.TestCase):

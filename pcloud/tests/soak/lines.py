@@ -101,30 +101,31 @@ class Acts:
 def compare(before: Moment, after: Moment,
             acts: Acts) -> Iterator[judge.Violation]:
     """Judge how hosts were given between two moments."""
-    joined = [held for number, held in after.held.items()
-              if number not in before.held]
-    certain = list(waiting(before, after))
     given = set()
-    for host in joined:
+    for number in after.held.keys() - before.held.keys():
+        host = after.held[number]
         entry = next((each for each in before.entries.values()
                       if _is_of(host, each)), None)
         if entry is not None:
             given.add(entry.id)
-        yield from _judge(host, entry, certain, before, after, acts)
+        # The host that is given does not count yet.
+        yield from _judge(host, entry, before, dataclasses.replace(
+            after, held={each: its for each, its in after.held.items()
+                         if each != number}), acts)
     for entry in before.entries.values():
         if (entry.id not in after.entries.keys() | given | acts.withdrawn and
                 entry.until > after.at + 1 and entry.owner):
             yield judge.Violation(LOST, entry.id, _told(entry, before, after))
 
 
-def _judge(host: Held, entry: Entry | None, certain: list[Entry],
-           before: Moment, after: Moment,
+def _judge(host: Held, entry: Entry | None, before: Moment, after: Moment,
            acts: Acts) -> Iterator[judge.Violation]:
     """Judge how a host was given.
 
     :param entry: what the host was given for, None for no entry
-    :param certain: the entries that waited for the whole time
+    :param after: without the host
     """
+    certain = list(waiting(before, after))
     code = acts.asked.get((host.pcloud, host.name.lower()), 0)
     ahead: list[Entry] = []
     if entry is not None:

@@ -148,7 +148,7 @@ class _Reading:
         for number, rack in enumerate(_RACKS):
             self._party.expect(self._party.insist(calls.set_attribute(
                 'rack', rack, self._hosts[number::2])), 200)
-        while self._stage.wait_for_calls(self._chance.randint(3, 10)):
+        while self._stage.wait_for_calls(self._chance.randint(30, 100)):
             self._read_all()
         self._party.expect(self._party.insist(calls.delete_attribute(
             'rack', self._hosts)), 204, 404)
