@@ -146,7 +146,7 @@ class _Grower:
         for number, answer in zip(asked, answers):
             if answer.status_code == 202:
                 accepted += number
-            elif answer.status_code != 503 and not is_right(
+            elif answer.status_code < 500 and not is_right(
                     answer.text, _MOST_HOSTS, self._limit):
                 self._stage.figures.violation(
                     'refused without a reason',

@@ -131,7 +131,7 @@ class _Guest:
         answers = self._fleet.launch(
             asked, {'pcloud': self._owner.pcloud}, self._look)
         for answer in answers:
-            if answer.status_code in (202, 503) or (
+            if answer.status_code == 202 or answer.status_code >= 500 or (
                     fleets.is_quota_of_nova(answer.text)):
                 continue
             if answer.status_code != 403 or not (

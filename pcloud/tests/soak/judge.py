@@ -18,6 +18,9 @@ OF_PCLOUD = 'answer 503 of Pcloud: too many connections'
 _PATHS = ('/os-pcloud', '/os-host-flavors')
 # What Nova names in an answer when the database refuses a connection.
 _OUTAGES = ('OperationalError', 'DBConnectionError', 'DBError')
+# What Pcloud says while a database, or Placement for want of one, is away.
+_SILENCES = ('database of the compute service cannot be reached',
+             'part of the cloud does not answer')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,11 +181,11 @@ def server_error(path: str, text: str, errors: str) -> str | None:
     500 then, and Pcloud 503: a 500 of Pcloud's own calls is never excused.
 
     :param text: the answer
-    :param errors: the last errors of the log
+    :param errors: the last errors of connections in the log
     """
     if '1040' not in text + errors:
         return None
-    if 'database of the compute service cannot be reached' in text:
+    if any(each in text for each in _SILENCES):
         return OF_PCLOUD
     if path.startswith(_PATHS) or not any(each in text for each in _OUTAGES):
         return None

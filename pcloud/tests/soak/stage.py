@@ -113,7 +113,8 @@ class Stage:
     def _tell(self, subject: str, path: str, text: str, says: str) -> None:
         """Count an answer 5xx, apart where Nova itself gives the answer."""
         errors = self.last_errors(' ERROR ')
-        event = judge.server_error(path, text, errors)
+        event = judge.server_error(
+            path, text, self.last_errors('(1040, '))
         if event is None:
             self.figures.violation('answer 500', subject, says + errors)
         else:
