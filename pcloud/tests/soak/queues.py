@@ -7,6 +7,7 @@ other, and after each call the rows are read: so the order is known in which
 hosts have to be given.
 """
 
+from collections.abc import Iterator
 import datetime
 import itertools
 import random
@@ -108,7 +109,8 @@ def _held(pcloud: rows.Aggregate, host: str) -> lines.Held:
                       pcloud.metadata['pcloud:owner'], (names or [''])[0])
 
 
-def _entries(journal: rows.Aggregate, owned: dict[str, rows.Aggregate]):
+def _entries(journal: rows.Aggregate, owned: dict[str, rows.Aggregate],
+             ) -> Iterator[lines.Entry]:
     for key, value in journal.metadata.items():
         if key.startswith(_ENTRY):
             its = dict(each.split('=', 1) for each in value.split(' '))
