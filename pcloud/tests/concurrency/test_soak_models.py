@@ -165,10 +165,11 @@ class ClockTest(testtools.TestCase):
 
     def _clock(self, *looks):
         clock = clocks.Clock()
-        clock._last = clocks.Look(0, 0, {}, set(), {'f': 1})
+        clock.last = clocks.Look(0, {}, set(), {'f': 1}, 0)
         for moment, held, leaving, units in looks:
-            clock.look(clocks.Look(moment, moment + 1, held, leaving,
-                                   {'f': units}))
+            # A change that is open may have begun four seconds before.
+            clock.look(clocks.Look(moment + 1, held, leaving, {'f': units},
+                                   moment - 3))
         return clock
 
     def _faults(self, clock, hosts, seconds, units, earlier=None):
@@ -198,15 +199,15 @@ class ClockTest(testtools.TestCase):
         clock = self._clock(
             (20, {1: 'f'}, {1}, 1), (50, {1: 'f'}, {1}, 1),
             (60, {}, set(), 1))
-        self.assertEqual([], self._faults(clock, 1, 24, 24))
+        self.assertEqual([], self._faults(clock, 1, 25, 25))
         self.assertEqual(['host-seconds', 'unit-seconds'],
-                         self._faults(clock, 1, 22, 21))
+                         self._faults(clock, 1, 24, 23))
 
     def test_still_held(self):
         clock = self._clock((20, {1: 'f'}, set(), 1))
-        clock.look(clocks.Look(50, 51, {1: 'f'}, set(), {'f': 1}))
+        clock.look(clocks.Look(51, {1: 'f'}, set(), {'f': 1}, 51))
         earlier = dict(clock.spans)
-        clock.look(clocks.Look(90, 91, {1: 'f'}, set(), {'f': 1}))
+        clock.look(clocks.Look(91, {1: 'f'}, set(), {'f': 1}, 91))
         for seconds, found in ((29, []), (92, []), (28, ['host-seconds']),
                                (93, ['host-seconds'])):
             self.assertEqual(found, self._faults(
@@ -217,7 +218,7 @@ class ClockTest(testtools.TestCase):
         clock = self._clock(
             (20, {1: 'f'}, set(), 2), (50, {1: 'f'}, set(), 2),
             (60, {1: 'f'}, set(), 1), (80, {}, set(), 1))
-        for units, found in ((56, []), (144, []), (55, ['unit-seconds']),
+        for units, found in ((26, []), (144, []), (25, ['unit-seconds']),
                              (145, ['unit-seconds'])):
             self.assertEqual(found, self._faults(clock, 1, 60, units))
 

@@ -94,7 +94,8 @@ class Client:
             self.stage.proxies.wait_until_passed()
             self.reader.wait_until_settled()
         values = registers.read(self.reader, self.project, self.mark)
-        self.clock.look(clocks.read(self.reader, self.project))
+        self.clock.look(clocks.read(
+            self.reader, self.project, self.clock.last))
         for found in judge.judge(self.values, values, outcomes):
             self.stage.figures.violation(found.kind, found.subject,
                                          found.text)

@@ -24,9 +24,9 @@ from pcloud.tests.soak import stage as soak_stage
 # The ledger counts whole seconds: from the second in which a host comes to the
 # second in which the host leaves.
 _ROUNDED = 1.0
-# A worker reads the clock at most so many seconds before the rows show the
-# worker's change. Calls of the owner begin after the look before.
-_CHANGE = 5.0
+# Somebody else who changes the units of a host flavor reads the clock at most
+# so many seconds before the rows show the change.
+_CHANGE = 20.0
 # The most units of a host flavor that a client defines.
 _MOST_UNITS = 2
 
@@ -39,13 +39,16 @@ class Look:
         flavor
     :ivar leaving: numbers of the memberships that a worker may end
     :ivar units: host flavor -> units of a host, of all host flavors
+    :ivar shown: what has an effect at an earlier time is in the rows. Calls of
+        the owner begin after the look before, and a change of a worker is not
+        in the rows until the change ends
     """
 
-    begun: float
     ended: float
     held: Mapping[int, str]
     leaving: Set[int]
     units: Mapping[str, int]
+    shown: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,22 +101,24 @@ class Clock:
     """What a project has held since now, when the project has nothing.
 
     :ivar spans: number of a membership -> what has come to that by now
+    :ivar last: the last look
     """
 
     def __init__(self) -> None:
-        self._last = Look(soak_stage.now(), soak_stage.now(), {}, set(), {})
+        now = soak_stage.now()
+        self.last = Look(now, {}, set(), {}, now)
         self.spans: dict[int, Span] = {}
 
     def look(self, now: Look) -> None:
         """Go on to a look."""
-        before, self._last = self._last, now
+        before, self.last = self.last, now
         for number, flavor in {**before.held, **now.held}.items():
             least, most = _between(number, before, now)
             lowest, highest = _rates(flavor, before, now)
             span = self.spans.get(number, Span(flavor))
             self.spans[number] = Span(
                 flavor, span.seconds.plus(least, most), span.units.plus(
-                    # What is less for a worker's change is less in any case.
+                    # What a worker may have taken away is taken away whole.
                     least * (lowest if least > 0 else highest) -
                     (_CHANGE + _ROUNDED) * (highest - lowest),
                     most * highest))
@@ -126,7 +131,7 @@ class Clock:
         found: dict[str, Bounds] = {}
         for number, span in self.spans.items():
             old = earlier.get(number, Span(span.flavor))
-            highest = max(self._last.units.get(span.flavor, 0), _MOST_UNITS)
+            highest = max(self.last.units.get(span.flavor, 0), _MOST_UNITS)
             seconds = span.seconds.with_earlier(old.seconds).within(_ROUNDED)
             units = span.units.with_earlier(old.units).within(
                 _ROUNDED * highest)
@@ -144,7 +149,7 @@ def _between(number: int, before: Look, now: Look) -> tuple[float, float]:
     if number in before.held and number in now.held:
         return whole, whole
     if number in before.leaving:
-        return before.begun - before.ended - _CHANGE, whole
+        return before.shown - before.ended, whole
     return 0.0, whole
 
 
@@ -160,9 +165,12 @@ def _rates(flavor: str, before: Look, now: Look) -> tuple[int, int]:
     return min(rates), max(rates)
 
 
-def read(reader: rows.Reader, project: str) -> Look:
-    """Look at the hosts of a project."""
-    begun = soak_stage.now()
+def read(reader: rows.Reader, project: str, before: Look) -> Look:
+    """Look at the hosts of a project.
+
+    :param before: the look before
+    """
+    shown = reader.oldest_change() if before.leaving else before.ended
     with reader.moment():
         held = reader.query(
             'SELECT h.id, h.host, p.name FROM aggregate_hosts h '
@@ -182,10 +190,11 @@ def read(reader: rows.Reader, project: str) -> Look:
             'AND m.`key` = "pcloud:units" WHERE a.name LIKE %s',
             (f'{rows.POOL}%',))
     return Look(
-        begun, soak_stage.now(),
+        soak_stage.now(),
         {number: name.removeprefix(rows.POOL) for number, _, name in held},
         {number for number, host, _ in held if host in released},
-        {name.removeprefix(rows.POOL): int(value) for name, value in units})
+        {name.removeprefix(rows.POOL): int(value) for name, value in units},
+        shown)
 
 
 def faults(project: str, shown: Iterable[Mapping],

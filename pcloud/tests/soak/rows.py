@@ -174,6 +174,15 @@ class Reader:
             if time.monotonic() > deadline:
                 raise TimeoutError('A transaction does not end')
 
+    def oldest_change(self) -> float:
+        """Return when the oldest of the open transactions has begun, or now.
+
+        No change that is not in the rows yet has read the clock before.
+        """
+        now = time.time()
+        return min([now, *(float(begun) for *_, begun
+                           in _transactions.read(self))])
+
     def placement(self) -> list[tuple[str, str | None]]:
         """Return hypervisor hostname and aggregate of each membership."""
         database = mariadb.own('placement')
@@ -225,7 +234,7 @@ class _Transactions:
                 self._read_at = time.monotonic()
                 # Other programs may use the same MariaDB.
                 self._found = set(reader.query(
-                    'SELECT t.trx_id, p.id, t.trx_started '
+                    'SELECT t.trx_id, p.id, UNIX_TIMESTAMP(t.trx_started) '
                     'FROM information_schema.innodb_trx t '
                     'JOIN information_schema.processlist p '
                     'ON p.id = t.trx_mysql_thread_id '
