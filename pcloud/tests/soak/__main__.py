@@ -20,7 +20,10 @@ from pcloud.tests.soak import actors
 from pcloud.tests.soak import client as soak_client
 from pcloud.tests.soak import computes
 from pcloud.tests.soak import ending
+from pcloud.tests.soak import growers
+from pcloud.tests.soak import guests
 from pcloud.tests.soak import proxies as soak_proxies
+from pcloud.tests.soak import queues
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import sampler as soak_sampler
 from pcloud.tests.soak import stage as soak_stage
@@ -38,7 +41,7 @@ _SPARE = 2
 _PUBLIC, _POOLED, _SWINGING = 3, 5, 4
 # The numbers of such hosts of other host flavors.
 _OTHERS = {soak_stage.FAR: 5, soak_stage.ASIDE: 3, soak_stage.FRAIL: 5,
-           soak_stage.SPREAD: 5}
+           soak_stage.SPREAD: 5, guests.FLAVOR: 3, growers.FLAVOR: 4}
 # The numbers of clients that use the real hosts of a cell.
 _HOSTING, _HOSTING_FAR = 4, 3
 # Most hosts are rows without a nova-compute, so no call waits for an answer.
@@ -131,6 +134,7 @@ def _build(left: contextlib.ExitStack, seed: int,
     cloud.start(proxies.detours, concurrency_cloud.SecondCell(
         second.url, proxies.ports['cell2']))
     print('The processes are up; hosts are made.', flush=True)
+    cloud.seed(queues.FLAVOR, queues.HOSTS)
     shared = {flavor: cloud.seed(flavor, count, units)
               for flavor, (units, count) in _FLAVORS.items()}
     made, real, far = _build_real(cloud)
@@ -161,7 +165,7 @@ def _build_real(
               for flavor, count in _OTHERS.items()}
     made = computes.Computes(cloud)
     made.start([
-        computes.Group(real),
+        computes.Group(real + others[guests.FLAVOR] + others[growers.FLAVOR]),
         computes.Group(others[soak_stage.FAR], second=True),
         computes.Group(others[soak_stage.ASIDE] + others[soak_stage.SPREAD],
                        'SteadyDriver'),
@@ -212,8 +216,9 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
     stage.switch(False)
     print('Faults are off; owners remove everything.', flush=True)
     ending.check_in_force(stage, reader)
-    for remove in (ending.remove_pclouds, ending.remove_rest):
-        _join([_start(stage, remove, client) for client in clients])
+    for each in (soak_client.Client.check_usage, ending.remove_pclouds,
+                 ending.remove_rest, soak_client.Client.check_usage):
+        _join([_start(stage, each, client) for client in clients])
     sampler.stop.set()
     _join([sampling])
     ending.check_audit(stage)

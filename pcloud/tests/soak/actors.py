@@ -18,7 +18,11 @@ import sys
 import time
 
 from pcloud.tests.soak import far
+from pcloud.tests.soak import growers
+from pcloud.tests.soak import guests
 from pcloud.tests.soak import launches
+from pcloud.tests.soak import queues
+from pcloud.tests.soak import readers
 from pcloud.tests.soak import rebalances
 from pcloud.tests.soak import recoveries
 from pcloud.tests.soak import stage as soak_stage
@@ -124,5 +128,6 @@ def run_audit(
 
 ACTORS: list[Callable[[soak_stage.Stage], None]] = [
     kill, take_away, audit, *launches.SENDERS, launches.swing, *far.ACTORS,
-    recoveries.recover, rebalances.rebalance]
+    recoveries.recover, rebalances.rebalance, *guests.ACTORS,
+    *growers.ACTORS, *queues.ACTORS, *readers.ACTORS]
 LASTING: list[Callable[[soak_stage.Stage], None]] = [work]

@@ -20,6 +20,7 @@ from pcloud.tests.cloud.own import servers
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import crowd
 from pcloud.tests.concurrency import mariadb
+from pcloud.tests.soak import keystone
 
 NETWORK, IMAGE = 'none', '155d900f-4e14-4e4c-a73d-069cbf4541e6'
 FLAVORS = ('small', 'large')
@@ -129,7 +130,8 @@ class Computes:
     def _config(self, group: Group) -> str:
         base = (self._cloud.second_config if group.second
                 else self._cloud.config)
-        return base.read_text() + _OPTIONS.format(driver=group.driver)
+        return (base.read_text() + _OPTIONS.format(driver=group.driver) +
+                keystone.options())
 
     def apart(self) -> list[str]:
         """Return the hosts that are processes of their own."""

@@ -13,6 +13,7 @@ from pcloud.tests.concurrency import crowd
 from pcloud.tests.soak import computes
 from pcloud.tests.soak import estates
 from pcloud.tests.soak import launches
+from pcloud.tests.soak import outages
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
@@ -23,8 +24,6 @@ _LOOK = 0.5
 _PATIENCE = 30
 # With no change for so many seconds Nova cannot delete a server at all.
 _STUCK = 600
-# Seconds for which Nova feels an outage that is over.
-_CALM = 60
 # No moment of an outage is as long.
 _LONGEST = 3600
 
@@ -75,7 +74,7 @@ class _Visitor:
         self._stage.figures.call(f'{kind} by {self._mark}',
                                  answer.status_code, soak_stage.now() - start)
         if answer.status_code >= 500 and not self._stage.outages.any_since(
-                began, _CALM):
+                began, outages.CALM):
             self._stage.figures.violation(
                 'answer 500', f'{kind} at {start:.3f}', answer.text[:300] +
                 self._stage.last_errors(' ERROR '))

@@ -8,6 +8,9 @@ import math
 import threading
 import time
 
+# Seconds for which Nova feels an outage that is over.
+CALM = 60
+
 
 class Outages:
     """The moments at which a part of the second cell was away."""

@@ -144,7 +144,7 @@ class Reader:
 
     def servers_now(self) -> list[Server]:
         """Return the servers that are active, within a `moment`."""
-        return [Server(uuid, host, project, _hint(spec))
+        return [Server(uuid, host, project, hint_of(spec))
                 for uuid, host, project, spec in self._in_cells(
                     'SELECT i.uuid, i.host, i.project_id, s.spec '
                     'FROM {cell}.instances i '
@@ -212,6 +212,15 @@ class Reader:
             if time.monotonic() > deadline:
                 raise TimeoutError('A transaction does not end')
 
+    def oldest_change(self) -> float:
+        """Return when the oldest of the open transactions has begun, or now.
+
+        No change that is not in the rows yet has read the clock before.
+        """
+        now = time.time()
+        return min([now, *(float(begun) for *_, begun
+                           in _transactions.read(self))])
+
     def placement(self) -> list[tuple[str, str | None]]:
         """Return hypervisor hostname and aggregate of each membership."""
         database = mariadb.own('placement')
@@ -238,7 +247,8 @@ class Reader:
             'ON p.id = i.resource_provider_id')
 
 
-def _hint(spec: str | None) -> str | None:
+def hint_of(spec: str | None) -> str | None:
+    """Return the Pcloud in the hint of a request spec, as kept, or None."""
     hints = (json.loads(spec)['nova_object.data']['scheduler_hints'] or {}
              if spec else {})
     return next(iter(hints.get('pcloud', [])), None)
@@ -261,7 +271,7 @@ class _Transactions:
                 self._read_at = time.monotonic()
                 # Other programs may use the same MariaDB.
                 self._found = set(reader.query(
-                    'SELECT t.trx_id, p.id, t.trx_started '
+                    'SELECT t.trx_id, p.id, UNIX_TIMESTAMP(t.trx_started) '
                     'FROM information_schema.innodb_trx t '
                     'JOIN information_schema.processlist p '
                     'ON p.id = t.trx_mysql_thread_id '

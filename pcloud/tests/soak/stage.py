@@ -101,13 +101,15 @@ class Stage:
                        path: str, body: dict | None = None,
                        ) -> requests.Response:
         """Make a call without faults; return the answer."""
-        start = now()
+        start, began = now(), time.monotonic()
         response = user.call(method, path, body, **soak_computes.NEW)
         self.figures.call(kind, response.status_code, now() - start)
-        if response.status_code >= 500:
-            self.figures.violation(
-                'answer 500', f'{kind} at {start:.3f}',
-                response.text[:300] + self.last_errors(' ERROR '))
+        if response.status_code == 503 and self.outages.any_since(
+                began, soak_outages.CALM):
+            self.figures.count('answers 503 in outages of the second cell')
+        elif response.status_code >= 500:
+            self._tell(f'{kind} at {start:.3f}', path, response.text,
+                       response.text[:300])
         return response
 
     def write_down(self, who: str, outcome: judge.Outcome) -> None:
@@ -124,9 +126,18 @@ class Stage:
 
     def tell_of_error(self, outcome: judge.Outcome) -> None:
         """Count an answer 500, with the last errors of the log."""
-        self.figures.violation(
-            'answer 500', f'{outcome.call.kind} at {outcome.start:.3f}',
-            f'{outcome.says()}{self.last_errors(" ERROR ")}')
+        self._tell(f'{outcome.call.kind} at {outcome.start:.3f}',
+                   outcome.call.path, outcome.text, outcome.says())
+
+    def _tell(self, subject: str, path: str, text: str, says: str) -> None:
+        """Count an answer 5xx, apart where Nova itself gives the answer."""
+        errors = self.last_errors(' ERROR ')
+        event = judge.server_error(
+            path, text, self.last_errors('(1040, '))
+        if event is None:
+            self.figures.violation('answer 500', subject, says + errors)
+        else:
+            self.figures.count(event)
 
     def last_errors(self, mark: str) -> str:
         """Return the last lines of the log that contain a mark."""
