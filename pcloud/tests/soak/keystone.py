@@ -19,9 +19,8 @@ class _Handler(server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # noqa: N802
         """Answer a question about a user, a project, a domain or roles."""
         kind, _, its = self.path.split('?')[0].strip('/').partition('/')
-        body = json.dumps(_roles() if kind == 'role_assignments' else {
-            kind.removesuffix('s'): {'id': its, 'name': its, 'enabled': True,
-                                     'domain_id': 'default'}}).encode()
+        body = json.dumps(_roles() if kind == 'role_assignments' else
+                          _one(kind, its) if its else {kind: []}).encode()
         self.send_response(200)
         self.send_header('Content-Type', 'application/json')
         self.send_header('Content-Length', str(len(body)))
@@ -30,6 +29,11 @@ class _Handler(server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Keep the output of a run short."""
+
+
+def _one(kind: str, its: str) -> dict:
+    return {kind.removesuffix('s'): {
+        'id': its, 'name': its, 'enabled': True, 'domain_id': 'default'}}
 
 
 def _roles() -> dict:
