@@ -5,6 +5,7 @@
 import atexit
 from collections.abc import Mapping
 import contextlib
+import dataclasses
 import itertools
 import os
 import pathlib
@@ -49,7 +50,7 @@ api_paste_config = {folder}/api-paste.ini
 [api_database]
 connection = {nova_api}
 [database]
-connection = {nova_cell1}
+connection = {cell}
 [placement]
 auth_type = admin_token
 endpoint = http://127.0.0.1:{placement_port}
@@ -79,6 +80,18 @@ paste.filter_factory = pcloud.tests.concurrency.headers:filter_factory
 """
 
 
+@dataclasses.dataclass(frozen=True)
+class SecondCell:
+    """A cell beside cell1, with a database and a broker of its own.
+
+    :ivar transport: the URL of the cell's message broker
+    :ivar port: the port at which every process reaches the cell's database
+    """
+
+    transport: str
+    port: int
+
+
 class Cloud:
     """Several API processes over one set of databases.
 
@@ -91,6 +104,7 @@ class Cloud:
     :ivar urls: the URLs of the API processes
     :ivar folder: the folder of all files while the cloud runs
     :ivar config: the configuration that this process uses
+    :ivar second_config: the configuration of the services of a second cell
     :ivar placement_port: the port of Placement
     """
 
@@ -102,20 +116,26 @@ class Cloud:
         self._transport = transport
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='pcloud-test-'))
         self._processes: list[subprocess.Popen] = []
-        self._cell: objects.CellMapping | None = None
+        self._cells: dict[str, objects.CellMapping] = {}
+        self._databases = list(mariadb.NAMES)
         self.config = self.folder / 'direct.conf'
+        self.second_config = self.folder / 'second.conf'
         self.placement_port, *self._ports = mariadb.free_ports(processes + 1)
         self.urls = [f'http://127.0.0.1:{port}' for port in self._ports]
 
-    def start(self, detours: Mapping[int, int] | None = None) -> None:
+    def start(self, detours: Mapping[int, int] | None = None,
+              second: SecondCell | None = None) -> None:
         """Create the databases, and start Placement and the API processes.
 
         :param detours: port of a server -> port of the proxy through which
             the API processes are to reach the server
+        :param second: a cell to have beside cell1
         :raises: `AssertionError` with the tails of the logs when a process
             does not answer
         """
-        mariadb.create()
+        if second:
+            self._databases.append(mariadb.SECOND)
+        mariadb.create(self._databases)
         self._write(self.config, {}, mariadb.PORT)
         served = [self.folder / f'nova-{number}.conf'
                   for number in range(len(self._ports))]
@@ -126,6 +146,8 @@ class Cloud:
         self.serve('placement', self.folder / 'placement.conf',
                    self.placement_port)
         self._sync()
+        if second:
+            self._add_cell(second)
         for path, port in zip(served, self._ports, strict=True):
             self.serve(self._server, path, port)
         for url in [f'http://127.0.0.1:{self.placement_port}', *self.urls]:
@@ -133,8 +155,9 @@ class Cloud:
         config.parse_args(['test', '--config-file', str(self.config)])
         conf.register_opts(config.CONF)
         objects.register_all()
-        self._cell = [each for each in objects.CellMappingList.get_all(
-            nova_context.get_admin_context()) if not each.is_cell0()][0]
+        self._cells = {
+            each.name: each for each in objects.CellMappingList.get_all(
+                nova_context.get_admin_context()) if not each.is_cell0()}
 
     def kill(self, number: int) -> bool:
         """Kill the process that serves a URL of `urls`; a new one follows.
@@ -159,7 +182,7 @@ class Cloud:
             process.terminate()
         for process in self._processes:
             process.wait(_TIMEOUT)
-        mariadb.drop()
+        mariadb.drop(self._databases)
         shutil.rmtree(self.folder)
 
     def errors(self) -> str:
@@ -176,12 +199,17 @@ class Cloud:
         self, path: pathlib.Path, detours: Mapping[int, int], node: int,
     ) -> None:
         port = detours.get(node, node)
+        self._fill_in(
+            path, self._transport, mariadb.url('nova_api', port),
+            mariadb.url('nova_cell1', port),
+            detours.get(self.placement_port, self.placement_port))
+
+    def _fill_in(self, path: pathlib.Path, transport: str, nova_api: str,
+                 cell: str, placement_port: int) -> None:
         path.write_text(_NOVA_CONF.format(
             folder=self.folder, name='nova', options=self._options,
-            transport=self._transport,
-            placement_port=detours.get(
-                self.placement_port, self.placement_port),
-            **{name: mariadb.url(name, port) for name in mariadb.NAMES}))
+            transport=transport, placement_port=placement_port,
+            nova_api=nova_api, cell=cell))
 
     def _write_others(self) -> None:
         (self.folder / 'placement.conf').write_text(_PLACEMENT_CONF.format(
@@ -201,21 +229,34 @@ class Cloud:
                  mariadb.url('nova_cell1', '{port}'),
                  '--transport-url', self._transport],
                 ['db', 'sync']):
-            subprocess.run(
-                [beside('nova-manage'), '--config-file', self.config,
-                 *command], check=True, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL)
+            _manage(self.config, *command)
+
+    def _add_cell(self, second: SecondCell) -> None:
+        """Make cell2, which the services of cell2 alone call their own."""
+        database = mariadb.url(mariadb.SECOND, second.port)
+        self._fill_in(self.second_config, second.transport,
+                      mariadb.url('nova_api'), database, self.placement_port)
+        _manage(self.config, 'cell_v2', 'create_cell', '--name', 'cell2',
+                '--database_connection', database,
+                '--transport-url', second.transport)
+        _manage(self.second_config, 'db', 'sync', '--local_cell')
 
     def serve(self, kind: str, conf_file: pathlib.Path, port: int) -> None:
         """Start a process of a kind of the program `server`."""
         self.spawn('server', kind, conf_file, str(port))
 
-    def spawn(self, program: str, *arguments: str | pathlib.Path) -> None:
-        """Start a program of this package; `stop` ends the program."""
+    def spawn(self, program: str,
+              *arguments: str | pathlib.Path) -> subprocess.Popen:
+        """Start a program of this package; `stop` ends the program.
+
+        The program ends with the thread that has started it, too.
+        """
         with open(self.folder / f'{arguments[0]}.out', 'a') as output:
-            self._processes.append(subprocess.Popen(
+            started = subprocess.Popen(
                 [sys.executable, '-m', f'pcloud.tests.concurrency.{program}',
-                 *arguments], stdout=output, stderr=output))
+                 *arguments], stdout=output, stderr=output)
+        self._processes.append(started)
+        return started
 
     def wait_for(self, url: str) -> None:
         """Wait until a server answers at a URL.
@@ -234,7 +275,8 @@ class Cloud:
                        for path in self.folder.glob('*.out'))
         raise AssertionError(f'{url} does not answer: {told}')
 
-    def seed(self, flavor_id: str, count: int, units: int = 1) -> list[str]:
+    def seed(self, flavor_id: str, count: int, units: int = 1,
+             cell: str = 'cell1') -> list[str]:
         """Make a host flavor with free hosts; return the hosts' names."""
         context = nova_context.get_admin_context()
         pool = objects.Aggregate(
@@ -244,7 +286,7 @@ class Cloud:
         pool.create()
         hosts = [f'{flavor_id}-{number}' for number in range(count)]
         for host in hosts:
-            node = self.make_host(host)
+            node = self.make_host(host, cell=cell)
             compute_api.AggregateAPI().add_host_to_aggregate(
                 context.elevated(), pool.id, host)
             body = placement.aggregates(context, node)
@@ -257,16 +299,18 @@ class Cloud:
             ).values(updated_at=timeutils.utcnow()))
         return hosts
 
-    def make_host(self, host: str, *, disabled: bool = False) -> str:
+    def make_host(self, host: str, *, disabled: bool = False,
+                  cell: str = 'cell1') -> str:
         """Make a host in no pool, whose compute service is only a row.
 
         :returns: the uuid of the resource provider of the host's node
         """
         context = nova_context.get_admin_context()
+        mapping = self._cells[cell]
         objects.HostMapping(
-            context, host=host, cell_mapping=self._cell).create()
+            context, host=host, cell_mapping=mapping).create()
         node_uuid = uuidutils.generate_uuid()
-        with nova_context.target_cell(context, self._cell) as cell_context:
+        with nova_context.target_cell(context, mapping) as cell_context:
             service = objects.Service(
                 cell_context, host=host, binary='nova-compute',
                 topic='compute', last_seen_up=timeutils.utcnow(),
@@ -291,6 +335,12 @@ class Cloud:
 def _children(pid: int) -> list[int]:
     return [int(child) for child in pathlib.Path(
         f'/proc/{pid}/task/{pid}/children').read_text().split()]
+
+
+def _manage(config_file: pathlib.Path, *command: str) -> None:
+    subprocess.run(
+        [beside('nova-manage'), '--config-file', config_file, *command],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def beside(command: str) -> str:

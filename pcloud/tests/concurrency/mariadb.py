@@ -20,6 +20,8 @@ PORTS = [int(port) for port in os.environ.get(VARIABLE, '3306').split(',')]
 PORT = PORTS[0]
 _PREFIX = 'pcloud_test_'
 NAMES = ('nova_api', 'nova_cell0', 'nova_cell1', 'placement')
+# Of a second cell, where there is one.
+SECOND = 'nova_cell2'
 
 
 def need() -> None:

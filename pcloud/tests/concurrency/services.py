@@ -2,10 +2,12 @@
 
 """Services of Nova: ``python -m pcloud.tests.concurrency.services ...``.
 
-``control CONFIG`` runs a conductor and a scheduler. ``computes CONFIG
-HOST...`` runs compute services whose builds are slow and often fail late.
+``control CONFIG`` runs a conductor and a scheduler, ``conductor CONFIG`` a
+conductor, and ``scheduler CONFIG HOST`` a further scheduler. ``computes CONFIG
+HOST...`` runs compute services with a driver of `hypervisors`.
 """
 
+from collections.abc import Callable
 import os
 import pathlib
 import signal
@@ -20,36 +22,54 @@ from nova import config as nova_config
 from nova import objects
 from nova.scheduler import rpcapi as scheduler_rpcapi
 from nova import service
-from nova.virt import fake
 from oslo_config import cfg
 from oslo_log import log as logging
 
+from pcloud.tests.concurrency import hypervisors
 from pcloud.tests.concurrency import neighbours
 from pcloud.tests.concurrency import server
-from pcloud.tests.support import driver
 
 CONF = cfg.CONF
 
 
-def _start_control() -> list[service.Service]:
-    return [service.Service.create(binary=binary, topic=topic)
-            for binary, topic in (
-                ('nova-conductor', conductor_rpcapi.RPC_TOPIC),
-                ('nova-scheduler', scheduler_rpcapi.RPC_TOPIC))]
+def _start_conductor(config: str) -> None:
+    service.Service.create(
+        binary='nova-conductor', topic=conductor_rpcapi.RPC_TOPIC).start()
 
 
-def _start_compute(host: str, folder: pathlib.Path) -> service.Service:
+def _start_scheduler(config: str, *hosts: str) -> None:
+    for host in hosts:
+        # Each scheduler is asked by its own name too.
+        CONF.set_override('host', host)
+    service.Service.create(
+        binary='nova-scheduler', topic=scheduler_rpcapi.RPC_TOPIC).start()
+
+
+def _start_control(config: str) -> None:
+    _start_conductor(config)
+    _start_scheduler(config)
+
+
+def _start_computes(config: str, *hosts: str) -> None:
+    for host in hosts:
+        _start_compute(host, pathlib.Path(config).parent)
+
+
+def _start_compute(host: str, folder: pathlib.Path) -> None:
     # Nova reads both options while a service starts, and keeps the node's
     # identity in the folder.
     state = folder / host
-    state.mkdir()
+    state.mkdir(exist_ok=True)
     CONF.set_override('host', host)
     CONF.set_override('state_path', str(state))
-    made = service.Service.create(
+    service.Service.create(
         host=host, binary='nova-compute', topic=compute_rpcapi.RPC_TOPIC,
-        topic_alt=compute_rpcapi.RPC_TOPIC_ALT)
-    made.start()
-    return made
+        topic_alt=compute_rpcapi.RPC_TOPIC_ALT).start()
+
+
+_KINDS: dict[str, Callable[..., None]] = {
+    'control': _start_control, 'conductor': _start_conductor,
+    'scheduler': _start_scheduler, 'computes': _start_computes}
 
 
 def main() -> None:
@@ -60,17 +80,10 @@ def main() -> None:
     logging.setup(CONF, 'nova')
     objects.register_all()
     neighbours.Neighbours().setUp()
-    # Nova loads drivers from below nova.virt only.
-    fake.LateDriver = driver.LateDriver
-    if kind == 'control':
-        started = _start_control()
-        for each in started:
-            each.start()
-    else:
-        started = [_start_compute(host, pathlib.Path(config).parent)
-                   for host in hosts]
+    hypervisors.load()
+    _KINDS[kind](config, *hosts)
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    while started:
+    while True:
         signal.pause()
 
 

@@ -94,10 +94,42 @@ class ProxiesTest(testtools.TestCase):
         self.made.take_away('database', _LIMIT)
         self.assertRaises(ConnectionResetError, self._ask, b'SELECT')
         self.made.switch(False)
+        self._connect_again()
+        self.assertEqual(b'SELECT', self._ask(b'SELECT'))
+
+    def test_away_until_given_back(self):
+        self._start(None)
+        self.made.take_away('database', _LIMIT)
+        self.assertRaises(ConnectionResetError, self._ask, b'SELECT')
+        self.made.give_back('database')
+        self._connect_again()
+        self.assertEqual(b'SELECT', self._ask(b'SELECT'))
+
+    def _connect_again(self):
         self.client = socket.create_connection(
             ('127.0.0.1', self.made.detours[self.server.port]), _LIMIT)
         self.addCleanup(self.client.close)
-        self.assertEqual(b'SELECT', self._ask(b'SELECT'))
+
+    def test_two_proxies_of_a_server(self):
+        """Only the second proxy is away; the first is the detour."""
+        self.patch(proxies, '_RATES', dict.fromkeys(
+            ('database', 'cell2'), ((0,) * 5, (0,) * 5)))
+        server = _Server()
+        made = proxies.Proxies(
+            {'database': server.port, 'cell2': server.port})
+        self.addCleanup(made.stop)
+        made.start()
+        made.switch(True)
+        made.take_away('cell2', _LIMIT)
+        self.assertEqual({server.port: made.ports['database']}, made.detours)
+        for name, answer in (('database', b'SELECT'), ('cell2', None)):
+            with socket.create_connection(
+                    ('127.0.0.1', made.ports[name]), _LIMIT) as client:
+                client.sendall(b'SELECT')
+                if answer is None:
+                    self.assertRaises(ConnectionResetError, client.recv, 100)
+                else:
+                    self.assertEqual(answer, client.recv(100))
 
     def test_wait_until_passed(self):
         """What was sent has arrived, whatever it met on the way."""

@@ -13,13 +13,17 @@ import sys
 import threading
 import time
 
+from pcloud.tests.cloud.own import servers
 from pcloud.tests.concurrency import cloud as concurrency_cloud
 from pcloud.tests.concurrency import mariadb
 from pcloud.tests.soak import actors
 from pcloud.tests.soak import client as soak_client
 from pcloud.tests.soak import computes
 from pcloud.tests.soak import ending
+from pcloud.tests.soak import growers
+from pcloud.tests.soak import guests
 from pcloud.tests.soak import proxies as soak_proxies
+from pcloud.tests.soak import queues
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import sampler as soak_sampler
 from pcloud.tests.soak import stage as soak_stage
@@ -29,17 +33,30 @@ CLIENTS, PROCESSES = 16, 4
 # Host flavor -> (units, number of hosts); some have too few hosts for all.
 _FLAVORS = {'soak-one': (1, 160), 'soak-two': (2, 16), 'soak-few': (1, 6),
             'soak-free': (0, 60)}
+# Of the second cell: a host flavor and the number of hosts.
+_FAR_ROWS, _FAR_NUMBER = 'soak-far-rows', 24
 _SPARE = 2
 # The numbers of hosts on which servers start: always public, always in a pool,
 # in a pool now and then.
 _PUBLIC, _POOLED, _SWINGING = 3, 5, 4
-# The number of clients that use the real hosts.
-_HOSTING = 4
+# The numbers of such hosts of other host flavors.
+_OTHERS = {soak_stage.FAR: 5, soak_stage.ASIDE: 3, soak_stage.FRAIL: 5,
+           soak_stage.SPREAD: 5, guests.FLAVOR: 3, growers.FLAVOR: 4}
+# The numbers of clients that use the real hosts of a cell.
+_HOSTING, _HOSTING_FAR = 4, 3
 # Most hosts are rows without a nova-compute, so no call waits for an answer.
+# Of many processes each keeps few connections that nobody uses.
+# A server is started elsewhere soon after its host was fenced, without a disk.
 _OPTIONS = f"""quota_units = {soak_stage.DEFAULT_QUOTA}
+recovery_after = 5
+recovery_shared_disks = True
 [DEFAULT]
 long_rpc_timeout = 0
 debug = False
+[database]
+max_pool_size = 2
+[api_database]
+max_pool_size = 2
 """
 
 
@@ -75,8 +92,9 @@ def _run(arguments: argparse.Namespace,
         left.callback(stage.ended.set)
         # A second Ctrl-C does not interrupt the removal.
         left.callback(signal.signal, signal.SIGINT, signal.SIG_IGN)
+        far_rows = stage.cloud.seed(_FAR_ROWS, _FAR_NUMBER, cell='cell2')
         clients = [
-            soak_client.Client(stage, number, _taste(stage, number))
+            soak_client.Client(stage, number, _taste(stage, number, far_rows))
             for number in range(arguments.clients)]
         _play(stage, clients, arguments)
     return stage
@@ -104,22 +122,32 @@ def _arguments() -> argparse.Namespace:
 def _build(left: contextlib.ExitStack, seed: int,
            journal) -> soak_stage.Stage:
     """Start all processes, and make the hosts for all clients."""
-    broker = computes.broker()
-    left.callback(broker.remove)
-    broker.start()
+    broker, second = (_start_broker(left) for _ in range(2))
     cloud = concurrency_cloud.Cloud(
         PROCESSES, 'nova', _OPTIONS, broker.url)
     left.callback(cloud.stop)
     proxies = soak_proxies.Proxies({
-        'database': mariadb.PORT, 'placement': cloud.placement_port})
+        'database': mariadb.PORT, 'placement': cloud.placement_port,
+        'cell2': mariadb.PORT})
     left.callback(proxies.stop)
     proxies.start()
-    cloud.start(proxies.detours)
+    cloud.start(proxies.detours, concurrency_cloud.SecondCell(
+        second.url, proxies.ports['cell2']))
     print('The processes are up; hosts are made.', flush=True)
+    cloud.seed(queues.FLAVOR, queues.HOSTS)
     shared = {flavor: cloud.seed(flavor, count, units)
               for flavor, (units, count) in _FLAVORS.items()}
-    return soak_stage.Stage(cloud, proxies, seed, journal, shared,
-                            *_build_real(cloud))
+    made, real, far = _build_real(cloud)
+    return soak_stage.Stage(cloud, proxies, seed, journal, shared, made, real,
+                            real[-_SWINGING:], far, second)
+
+
+def _start_broker(left: contextlib.ExitStack) -> servers.RabbitMQ:
+    # Started at once, so that the next takes another port.
+    broker = computes.broker()
+    left.callback(broker.remove)
+    broker.start()
+    return broker
 
 
 def _build_real(
@@ -127,23 +155,39 @@ def _build_real(
 ) -> tuple[computes.Computes, list[str], list[str]]:
     """Start the hosts on which servers start.
 
-    :returns: compute services, names of all hosts, names of swinging hosts
+    :returns: compute services; names of the hosts of the first cell that are
+        not one actor's alone, of which the last are the swinging hosts; names
+        of the hosts of the second cell
     """
     real = [f'real-{number}'
             for number in range(_PUBLIC + _POOLED + _SWINGING)]
-    made = computes.Computes(cloud, real)
-    made.start()
+    others = {flavor: [f'{flavor}-{number}' for number in range(count)]
+              for flavor, count in _OTHERS.items()}
+    made = computes.Computes(cloud)
+    made.start([
+        computes.Group(real + others[guests.FLAVOR] + others[growers.FLAVOR]),
+        computes.Group(others[soak_stage.FAR], second=True),
+        computes.Group(others[soak_stage.ASIDE] + others[soak_stage.SPREAD],
+                       'SteadyDriver'),
+        computes.Group(others[soak_stage.FRAIL], 'LastingDriver',
+                       apart=True)])
     made.fill_pool(soak_stage.REAL, real[_PUBLIC:-_SWINGING])
+    for flavor, hosts in others.items():
+        made.fill_pool(flavor, hosts)
     print('Servers can be started.', flush=True)
-    return made, real, real[-_SWINGING:]
+    return made, real, others[soak_stage.FAR]
 
 
-def _taste(stage: soak_stage.Stage, number: int) -> wishes.Taste:
+def _taste(stage: soak_stage.Stage, number: int,
+           far_rows: list[str]) -> wishes.Taste:
     spare = [f'spare-{number}-{each}' for each in range(_SPARE)]
     for host in spare:
         stage.cloud.make_host(host, disabled=True)
     if number < _HOSTING:
         return wishes.Taste({soak_stage.REAL: stage.real}, spare, 0.6)
+    if number < _HOSTING + _HOSTING_FAR:
+        return wishes.Taste(
+            {soak_stage.FAR: stage.far, _FAR_ROWS: far_rows}, spare, 0.6)
     return wishes.Taste(stage.shared, spare, 0.15)
 
 
@@ -161,16 +205,20 @@ def _play(stage: soak_stage.Stage, clients: list[soak_client.Client],
     sampling = _start(stage, sampler.run)
     playing = [_start(stage, client.run) for client in clients]
     playing += [_start(stage, actor, stage) for actor in actors.ACTORS]
+    lasting = [_start(stage, actor, stage) for actor in actors.LASTING]
     try:
         _wait(stage, arguments.minutes * 60, arguments.allocations)
     finally:
         stage.stop.set()
     _join(playing)
+    stage.played.set()
+    _join(lasting)
     stage.switch(False)
     print('Faults are off; owners remove everything.', flush=True)
     ending.check_in_force(stage, reader)
-    for remove in (ending.remove_pclouds, ending.remove_rest):
-        _join([_start(stage, remove, client) for client in clients])
+    for each in (soak_client.Client.check_usage, ending.remove_pclouds,
+                 ending.remove_rest, soak_client.Client.check_usage):
+        _join([_start(stage, each, client) for client in clients])
     sampler.stop.set()
     _join([sampling])
     ending.check_audit(stage)

@@ -4,7 +4,8 @@
 
 An actor is a function that takes the run (`stage.Stage`), works until the
 run's `stop` is set, and counts events in the run's figures. Each function in
-`ACTORS` runs in a thread. Actors act after a number of calls and not of
+`ACTORS` runs in a thread, and each in `LASTING`, which works until the run's
+`played` is set. Actors act after a number of calls and not of
 seconds, so that a slow machine has no more faults than a fast machine.
 """
 
@@ -16,7 +17,14 @@ import subprocess
 import sys
 import time
 
+from pcloud.tests.soak import far
+from pcloud.tests.soak import growers
+from pcloud.tests.soak import guests
 from pcloud.tests.soak import launches
+from pcloud.tests.soak import queues
+from pcloud.tests.soak import readers
+from pcloud.tests.soak import rebalances
+from pcloud.tests.soak import recoveries
 from pcloud.tests.soak import stage as soak_stage
 
 _SILENT = 300
@@ -61,6 +69,8 @@ def work(stage: soak_stage.Stage) -> None:
             while len(running) < _WORKERS:
                 running.append(_worker(stage))
             if not stage.wait_for_calls(chance.randint(100, 400)):
+                # Others still wait for what workers do.
+                stage.played.wait()
                 return
             killed = running.pop(chance.randrange(_WORKERS))
             if killed.poll() is not None:
@@ -78,8 +88,8 @@ def work(stage: soak_stage.Stage) -> None:
 
 def _worker(stage: soak_stage.Stage) -> subprocess.Popen:
     return subprocess.Popen(
-        [_command(), '--config-file', str(stage.computes.config), 'work',
-         '--interval', '1'],
+        [sys.executable, '-m', 'pcloud.tests.concurrency.worker',
+         str(stage.computes.config)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -94,6 +104,7 @@ def run_audit(
 
     :returns: exit status, None when the command did not end; and findings
     """
+    began = time.monotonic()
     try:
         done = subprocess.run(
             [_command(), '--config-file', stage.cloud.config, 'audit',
@@ -102,6 +113,9 @@ def run_audit(
     except subprocess.TimeoutExpired:
         stage.figures.violation('audit could not look', 'no end',
                                 f'after {_SILENT} s')
+        return None, []
+    if done.returncode not in (0, 1) and stage.outages.any_since(began):
+        stage.figures.count('audits beside an outage that could not look')
         return None, []
     if done.returncode not in (0, 1):
         stage.figures.violation(
@@ -113,4 +127,7 @@ def run_audit(
 
 
 ACTORS: list[Callable[[soak_stage.Stage], None]] = [
-    kill, take_away, audit, work, *launches.SENDERS, launches.swing]
+    kill, take_away, audit, *launches.SENDERS, launches.swing, *far.ACTORS,
+    recoveries.recover, rebalances.rebalance, *guests.ACTORS,
+    *growers.ACTORS, *queues.ACTORS, *readers.ACTORS]
+LASTING: list[Callable[[soak_stage.Stage], None]] = [work]

@@ -52,6 +52,12 @@ def make_pcloud(project: str, name: str) -> Call:
                  birth=name)
 
 
+def found_pcloud(name: str) -> Call:
+    """Make the only Pcloud of a project, if there is none."""
+    return _call('POST pcloud', '/os-pclouds?if_absent=1',
+                 {'pcloud': {'name': name}})
+
+
 def change_pcloud(pcloud: str, changes: Mapping[str, object]) -> Call:
     """Change name or ratios of a Pcloud."""
     effects = {(pcloud, 'pcloud' if key == 'name' else key, ''): value
@@ -74,6 +80,21 @@ def add_host(pcloud: str, name: str, by: str, **wish: str) -> Call:
     return _call(f'POST host by {by}', f'/os-pclouds/{pcloud}/hosts',
                  {'host': {'name': name, **wish}},
                  {(pcloud, 'host', name.lower()): 'disabled'}, (403, 409))
+
+
+def wait_for_host(pcloud: str, name: str, flavor: str, until: str) -> Call:
+    """Add a host, or wait for the host.
+
+    :param until: when to wait no longer, in ISO 8601
+    """
+    return _call('POST waiting', f'/os-pclouds/{pcloud}/hosts',
+                 {'host': {'name': name, 'host_flavor': flavor,
+                           'wait_until': until}})
+
+
+def wait_no_longer(pcloud: str, entry: str) -> Call:
+    """End an entry of a waiting list."""
+    return _call('DELETE waiting', f'/os-pclouds/{pcloud}/waiting/{entry}')
 
 
 def _if_gone(state: str | None) -> tuple[int, ...]:
@@ -131,6 +152,13 @@ def add_tenant(pcloud: str, project: str) -> Call:
                  effects={(pcloud, 'tenant', project): True})
 
 
+def cap_tenant(pcloud: str, project: str, servers: int) -> Call:
+    """Make a project a tenant that may have some servers and no more."""
+    return _call('PUT tenant with cap',
+                 f'/os-pclouds/{pcloud}/tenants/{project}',
+                 {'tenant': {'max_servers': servers}})
+
+
 def remove_tenant(pcloud: str, project: str) -> Call:
     """Remove a tenant from a Pcloud."""
     return _call('DELETE tenant', f'/os-pclouds/{pcloud}/tenants/{project}',
@@ -164,6 +192,18 @@ def set_policy(scope: str, anchor: str, value: int) -> Call:
                  {'policy': {member: policy}},
                  {(anchor, 'policy', ''): frozenset({(key, text)})},
                  (409,), admin=True)
+
+
+def set_share(project: str, share: float | None) -> Call:
+    """Set the share of a project in waiting lists."""
+    return _call('PUT share', f'/os-pcloud-policies/project/{project}',
+                 {'policy': {'share': share}}, admin=True)
+
+
+def set_default(project: str, default: Mapping[str, object] | None) -> Call:
+    """Set the default Pcloud of a project, by a member of the project."""
+    return _call('PUT default', f'/os-pcloud-policies/project/{project}',
+                 {'policy': {'default_pcloud': default and dict(default)}})
 
 
 def delete_policy(scope: str, anchor: str, there: bool) -> Call:

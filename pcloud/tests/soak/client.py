@@ -3,23 +3,20 @@
 """A client, which makes calls, records answers, and checks the rows."""
 
 import concurrent.futures
-import itertools
 import random
 import time
 
-import requests
-
+from pcloud.tests.soak import asking
 from pcloud.tests.soak import calls
+from pcloud.tests.soak import clocks
 from pcloud.tests.soak import judge
 from pcloud.tests.soak import registers
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 from pcloud.tests.soak import wishes
 
-TIMEOUT = 90
 _REPEATS = 3
 _PAUSE = 0.05
-_turns = itertools.count()
 
 
 class Client:
@@ -32,6 +29,8 @@ class Client:
         self.project = f'{number + 100:032x}'
         self.values: dict = {}
         self.reader = rows.Reader()
+        self.clock = clocks.Clock()
+        self._began = soak_stage.now()
         self._chance = random.Random(f'{stage.seed} {number}')
         self._users = {admin: stage.user(self.project, admin)
                        for admin in (False, True)}
@@ -62,27 +61,27 @@ class Client:
             self.stage.excused.discard(self.project)
         return outcomes
 
-    def _make(self, call: calls.Call) -> judge.Outcome:
-        number = next(_turns)
-        start = soak_stage.now()
-        code, text = None, ''
-        try:
-            response = self._users[call.admin].call_at(
-                number, call.method, call.path, call.body, timeout=TIMEOUT)
-            code, text = response.status_code, response.text
-        except requests.Timeout:
-            # A killed process cannot change rows after the comparison.
+    def check_usage(self) -> None:
+        """Compare the usage that the API shows with the shadow clock."""
+        self.make([])
+        earlier, shown = dict(self.clock.spans), []
+        for month in clocks.months(self._began, soak_stage.now()):
+            path = f'/os-pcloud-usage/{self.project}?month={month}'
+            outcome = self._make(calls.read(path))
+            if not outcome.done:
+                self._check_refusal(outcome)
+                return
+            shown += outcome.json()['usage']['host_flavors']
+        self.make([])
+        self.stage.figures.count('usages compared')
+        for found in clocks.faults(
+                self.project, shown, self.clock.bounds(earlier)):
             self.stage.figures.violation(
-                'no answer in time', f'{call.method} {call.path}',
-                f'{call.body} took more than {TIMEOUT} s')
-            self.stage.cloud.kill(number % len(self.stage.cloud.urls))
-        except requests.ConnectionError as error:
-            text = str(error)
-        outcome = judge.Outcome(call, code, text, start, soak_stage.now())
-        self.stage.write_down(self.mark, outcome)
-        if code == 500:
-            self.stage.tell_of_error(outcome)
-        return outcome
+                found.kind, found.subject, found.text)
+
+    def _make(self, call: calls.Call) -> judge.Outcome:
+        return asking.ask(self.stage, self._users[call.admin], call,
+                          self.mark)
 
     def _compare(self, outcomes: list[judge.Outcome]) -> None:
         """Read the rows, and compare the rows with the answers.
@@ -95,6 +94,8 @@ class Client:
             self.stage.proxies.wait_until_passed()
             self.reader.wait_until_settled()
         values = registers.read(self.reader, self.project, self.mark)
+        self.clock.look(clocks.read(
+            self.reader, self.project, self.clock.last))
         for found in judge.judge(self.values, values, outcomes):
             self.stage.figures.violation(found.kind, found.subject,
                                          found.text)
@@ -118,15 +119,11 @@ class Client:
         for _ in range(_REPEATS):
             if outcome.code is not None and outcome.code < 500:
                 return
-            if outcome.call.birth or self._is_done(outcome.call):
+            if outcome.call.birth or judge.is_done(
+                    outcome.call, self.values):
                 return
             self.stage.figures.count('repeated')
             outcome, = self.make([outcome.call])
-
-    def _is_done(self, call: calls.Call) -> bool:
-        return all(self.values.get(register) == value
-                   for register, value in call.effects.items()) and not any(
-            register[0] == call.clears for register in self.values)
 
     def _in_use(self) -> int:
         """Return an upper bound of the units in use: 2 for each host."""

@@ -7,9 +7,20 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 import dataclasses
+import json
 
 from pcloud.tests.soak import calls
 from pcloud.tests.soak import registers
+
+OF_NOVA = 'answer 500 of Nova: too many connections'
+OF_PCLOUD = 'answer 503 of Pcloud: too many connections'
+# All calls of Pcloud, beside the calls of Nova.
+_PATHS = ('/os-pcloud', '/os-host-flavors')
+# What Nova names in an answer when the database refuses a connection.
+_OUTAGES = ('OperationalError', 'DBConnectionError', 'DBError')
+# What Pcloud says while a database, or Placement for want of one, is away.
+_SILENCES = ('database of the compute service cannot be reached',
+             'part of the cloud does not answer')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +41,10 @@ class Outcome:
     def done(self) -> bool:
         """Whether the answer says that the call was done."""
         return self.code is not None and self.code < 300
+
+    def json(self) -> dict:
+        """Return the body of the answer."""
+        return json.loads(self.text)
 
     def touches(self, register: registers.Register) -> bool:
         """Return whether the call would change a register."""
@@ -142,6 +157,39 @@ def _torn(outcome: Outcome, before: Mapping, after: Mapping,
     done = {each for each in changing if after.get(each) == effects[each]}
     if done and done != changing:
         yield Violation('half of a change', ' '.join(min(done)), told)
+
+
+def is_done(call: calls.Call, values: Mapping) -> bool:
+    """Return whether the registers are as after a call.
+
+    A drain that releases the host is done, too, when a worker has already had
+    the host leave: the repetition of such a call is rightly answered 404.
+
+    :param values: the registers after the call
+    """
+    return all(
+        values.get(register) == value or (
+            value == registers.LEAVING and register not in values)
+        for register, value in call.effects.items()) and not any(
+            register[0] == call.clears for register in values)
+
+
+def server_error(path: str, text: str, errors: str) -> str | None:
+    """Return the event to count for an answer that is nobody's fault, or None.
+
+    MariaDB refuses connections (1040) when there are too many. Nova answers
+    500 then, and Pcloud 503: a 500 of Pcloud's own calls is never excused.
+
+    :param text: the answer
+    :param errors: the last errors of connections in the log
+    """
+    if '1040' not in text + errors:
+        return None
+    if any(each in text for each in _SILENCES):
+        return OF_PCLOUD
+    if path.startswith(_PATHS) or not any(each in text for each in _OUTAGES):
+        return None
+    return OF_NOVA
 
 
 def refusal(outcome: Outcome, faults: bool) -> str | None:

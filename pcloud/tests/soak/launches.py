@@ -56,7 +56,7 @@ class _Sender:
             pclouds = self._pclouds()
             if pclouds or self._aim is _nobody:
                 self._launch(*self._aim(pclouds, self._mine, self._chance))
-                self._wait(_is_building)
+                self._wait(is_building)
                 self._resize()
                 self._delete()
 
@@ -123,7 +123,8 @@ class _Sender:
             time.sleep(_LOOK)
 
 
-def _is_building(state: str | None) -> bool:
+def is_building(state: str | None) -> bool:
+    """Return whether a server in a state, as of `left_of`, is being built."""
     return state is None or state.startswith('building')
 
 

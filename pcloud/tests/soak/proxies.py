@@ -13,6 +13,9 @@ decides the fault of each chunk of bytes from an API process:
 * ``half-close to the server``: the server sees the end of the requests.
 
 A chunk that makes a change last meets more faults than any other chunk.
+
+All processes reach the database of the second cell through a proxy that breaks
+no single connection, and is away for moments only.
 """
 
 import asyncio
@@ -34,8 +37,10 @@ FAULTS = ('reset', 'lost answer', 'delay', 'half-close to the client',
 # Number of chunks to a server that meet each of FAULTS, out of 10,000: for
 # most chunks, and for chunks that make a change last.
 _RATES = {'database': ((1, 1, 4, 1, 1), (20, 40, 20, 10, 5)),
-          'placement': ((10, 5, 25, 5, 5), (20, 40, 30, 10, 10))}
-_LASTING = {'database': (b'\x03COMMIT',), 'placement': (b'PUT ', b'POST ')}
+          'placement': ((10, 5, 25, 5, 5), (20, 40, 30, 10, 10)),
+          'cell2': ((0, 0, 0, 0, 0), (0, 0, 0, 0, 0))}
+_LASTING = {'database': (b'\x03COMMIT',), 'placement': (b'PUT ', b'POST '),
+            'cell2': ()}
 _LONGEST_DELAY = 0.5
 _ANSWER_WITHIN = 5
 _CHUNK = 1 << 16
@@ -45,8 +50,10 @@ _ABORT = struct.pack('ii', 1, 0)
 class Proxies:
     """Ports of this machine that forward to servers, with faults.
 
-    :param upstreams: name ('database', 'placement') -> port of the server
-    :ivar detours: port of a server -> port of the server's proxy
+    :param upstreams: name ('database', 'placement', 'cell2') -> port of the
+        server
+    :ivar ports: name -> port of the proxy
+    :ivar detours: port of a server -> port of the server's first proxy
     """
 
     def __init__(self, upstreams: dict[str, int]) -> None:
@@ -54,9 +61,11 @@ class Proxies:
         self._names = list(upstreams)
         self._listeners = [socket.create_server(('127.0.0.1', 0), backlog=128)
                            for _ in upstreams]
-        self.detours = {
-            port: listener.getsockname()[1]
-            for port, listener in zip(upstreams.values(), self._listeners)}
+        self.ports = {
+            name: listener.getsockname()[1]
+            for name, listener in zip(upstreams, self._listeners)}
+        self.detours = {upstreams[name]: self.ports[name]
+                        for name in reversed(self._names)}
         self._upstreams = upstreams
         self._on = context.Value(ctypes.c_bool, False, lock=False)
         self._away = context.Array('d', len(upstreams), lock=False)
@@ -87,6 +96,10 @@ class Proxies:
     def take_away(self, name: str, seconds: float) -> None:
         """Reset all connections to a server for a while."""
         self._away[self._names.index(name)] = time.monotonic() + seconds
+
+    def give_back(self, name: str) -> None:
+        """End `take_away` before its time."""
+        self._away[self._names.index(name)] = 0
 
     def counts(self) -> dict[str, int]:
         """Return fault -> number of occurrences."""

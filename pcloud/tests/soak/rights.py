@@ -17,6 +17,15 @@ def holders(
         host: pcloud for pcloud in pclouds for host in pcloud.hosts}
 
 
+def _may_use(project: str, pcloud: Mapping[str, str]) -> bool:
+    """Return whether a project is the owner, or a tenant, of a Pcloud.
+
+    :param pcloud: the metadata of the Pcloud
+    """
+    return (project == pcloud['pcloud:owner'] or
+            pcloud.get(f'pcloud:{project}') == 'pcloud-tenant')
+
+
 def violations(
     servers: Iterable[rows.Server],
     held: Mapping[str, rows.Aggregate | None], due_hosts: set[str],
@@ -30,7 +39,7 @@ def violations(
         holder = held.get(each.host)
         if holder is not None:
             is_right = (each.hint == holder.metadata['pcloud:id'] and
-                        each.project == holder.metadata['pcloud:owner'])
+                        _may_use(each.project, holder.metadata))
         elif each.host in held:
             # No further project can have a host while the host settles.
             is_right = each.host in due_hosts

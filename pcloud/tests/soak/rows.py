@@ -31,6 +31,8 @@ _LONGEST_TRANSACTION = 300
 # MariaDB renews the list of transactions only after a tenth of a second
 # without a reader.
 _LIST_LASTS = 0.15
+# The databases of the cells in which servers run.
+_CELLS = ('nova_cell1', mariadb.SECOND)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +56,19 @@ class Server:
     host: str
     project: str
     hint: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a server is.
+
+    :ivar cell: the name of the cell's database
+    :ivar state: as of `Reader.left_of`
+    """
+
+    cell: str
+    host: str | None
+    state: str
 
 
 def due_hosts(aggregates: Iterable[Aggregate]) -> set[str]:
@@ -129,20 +144,28 @@ class Reader:
 
     def servers_now(self) -> list[Server]:
         """Return the servers that are active, within a `moment`."""
-        return [Server(uuid, host, project, _hint(spec))
-                for uuid, host, project, spec in self.query(
+        return [Server(uuid, host, project, hint_of(spec))
+                for uuid, host, project, spec in self._in_cells(
                     'SELECT i.uuid, i.host, i.project_id, s.spec '
-                    f'FROM {mariadb.own("nova_cell1")}.instances i '
+                    'FROM {cell}.instances i '
                     'LEFT JOIN request_specs s ON s.instance_uuid = i.uuid '
                     'WHERE i.deleted = 0 AND i.host IS NOT NULL '
                     "AND i.vm_state IN ('active', 'resized')")]
 
     def migrations(self) -> list[tuple[str, str, int]]:
-        """Return how many migrations there were of each type and status."""
-        return self.query(
-            'SELECT migration_type, status, COUNT(*) '
-            f'FROM {mariadb.own("nova_cell1")}.migrations '
+        """Return how many migrations of each type and status cells had."""
+        return self._in_cells(
+            'SELECT migration_type, status, COUNT(*) FROM {cell}.migrations '
             'GROUP BY migration_type, status')
+
+    def _in_cells(self, statement: str, values: object = None,
+                  ) -> list[tuple]:
+        """Return the rows of a statement in each cell.
+
+        :param statement: has ``{cell}`` for the database of the cell
+        """
+        return [row for cell in _CELLS for row in self.query(
+            statement.format(cell=mariadb.own(cell)), values)]
 
     def left_of(self, name: str) -> dict[str, str | None]:
         """Return uuid -> state of the servers whose names have a prefix.
@@ -151,17 +174,32 @@ class Reader:
 
         :param name: the prefix of the names
         """
-        values = (f'{name}-%',)
         asked_for = dict.fromkeys(uuid for uuid, in self.query(
             'SELECT b.instance_uuid FROM build_requests b '
             'WHERE b.instance LIKE %s', (f'%"display_name": "{name}-%',)))
-        return asked_for | {
-            uuid: f'{state} {task}'
-            for cell in ('nova_cell0', 'nova_cell1')
-            for uuid, state, task in self.query(
-                'SELECT uuid, vm_state, task_state '
+        return asked_for | {uuid: place.state for uuid, place
+                            in self.places_of(name).items()}
+
+    def places_of(self, name: str) -> dict[str, Place]:
+        """Return uuid -> place of the servers whose names have a prefix.
+
+        :param name: the prefix of the names
+        """
+        return {
+            uuid: Place(cell, host, f'{state} {task}')
+            for cell in ('nova_cell0', *_CELLS)
+            for uuid, host, state, task in self.query(
+                'SELECT uuid, host, vm_state, task_state '
                 f'FROM {mariadb.own(cell)}.instances '
-                'WHERE deleted = 0 AND display_name LIKE %s', values)}
+                'WHERE deleted = 0 AND display_name LIKE %s',
+                (f'{name}-%',))}
+
+    def left_behind(self, host: str) -> int:
+        """Return of how many evacuated servers a host has not let go."""
+        return len(self._in_cells(
+            'SELECT id FROM {cell}.migrations WHERE source_compute = %s AND '
+            "migration_type = 'evacuation' AND "
+            "status IN ('accepted', 'pre-migrating', 'done')", (host,)))
 
     def wait_until_settled(self) -> None:
         """Wait until each transaction that is open now has ended.
@@ -173,6 +211,15 @@ class Reader:
         while before & _transactions.read(self):
             if time.monotonic() > deadline:
                 raise TimeoutError('A transaction does not end')
+
+    def oldest_change(self) -> float:
+        """Return when the oldest of the open transactions has begun, or now.
+
+        No change that is not in the rows yet has read the clock before.
+        """
+        now = time.time()
+        return min([now, *(float(begun) for *_, begun
+                           in _transactions.read(self))])
 
     def placement(self) -> list[tuple[str, str | None]]:
         """Return hypervisor hostname and aggregate of each membership."""
@@ -186,8 +233,7 @@ class Reader:
 
     def services(self) -> list[tuple[str, int]]:
         """Return each host, and whether its compute service is disabled."""
-        return self.query('SELECT host, disabled FROM '
-                          f'{mariadb.own("nova_cell1")}.services')
+        return self._in_cells('SELECT host, disabled FROM {cell}.services')
 
     def ratios(self) -> list[tuple[str, str, float]]:
         """Return node, resource class and ratio of each inventory."""
@@ -201,7 +247,8 @@ class Reader:
             'ON p.id = i.resource_provider_id')
 
 
-def _hint(spec: str | None) -> str | None:
+def hint_of(spec: str | None) -> str | None:
+    """Return the Pcloud in the hint of a request spec, as kept, or None."""
     hints = (json.loads(spec)['nova_object.data']['scheduler_hints'] or {}
              if spec else {})
     return next(iter(hints.get('pcloud', [])), None)
@@ -224,7 +271,7 @@ class _Transactions:
                 self._read_at = time.monotonic()
                 # Other programs may use the same MariaDB.
                 self._found = set(reader.query(
-                    'SELECT t.trx_id, p.id, t.trx_started '
+                    'SELECT t.trx_id, p.id, UNIX_TIMESTAMP(t.trx_started) '
                     'FROM information_schema.innodb_trx t '
                     'JOIN information_schema.processlist p '
                     'ON p.id = t.trx_mysql_thread_id '

@@ -132,7 +132,10 @@ class Wishes:
         return calls.add_host(pcloud, name, 'flavor', host_flavor=flavor)
 
     def _constraints(self) -> str:
-        return self._chance.choice(('cpu=2', 'ram=4G', f'{self._mark}=a'))
+        # An attribute that no host has is refused as unknown.
+        known = ([f'{self._mark}=a'] if self._details(self._mark, 'attribute')
+                 else [])
+        return self._chance.choice(['cpu=2', 'ram=4G', *known])
 
     def _pcloud(self) -> calls.Call:
         pclouds = self._anchors('pcloud')

@@ -226,9 +226,11 @@ class LateDriver(RenamingDriver):
     """Builds and resizes are slow, and many builds and resizes fail late.
 
     :cvar failed: the service hosts of builds and resizes that have failed
+    :cvar failing: the probability of a failure
     """
 
     failed: list[str] = []
+    failing = 0.3
 
     def spawn(self, *args, **kwargs):
         self._be_late()
@@ -240,6 +242,6 @@ class LateDriver(RenamingDriver):
 
     def _be_late(self) -> None:
         time.sleep(random.uniform(0, 1))
-        if random.random() < 0.3:
+        if random.random() < self.failing:
             self.failed.append(self._host)
             raise RuntimeError('It fails late.')
