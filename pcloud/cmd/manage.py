@@ -27,6 +27,7 @@ from oslo_log import log as logging  # noqa: E402
 import stevedore  # noqa: E402
 
 from pcloud.backend.cells import asking  # noqa: E402
+from pcloud.backend import outages  # noqa: E402
 from pcloud.cmd import audit  # noqa: E402
 from pcloud.cmd import closed_pipe  # noqa: E402
 from pcloud.cmd import explain  # noqa: E402
@@ -106,7 +107,16 @@ def _runs_on(command: argparse.Namespace) -> bool:
 
 
 def _name_silent_cells() -> None:
-    for cell in asking.silent(_PATIENCE):
+    """Name the silent cells; a service does not end as a database is away."""
+    try:
+        silent = asking.silent(_PATIENCE)
+    except outages.DATABASE as error:
+        if not _runs_on(CONF.command):
+            raise
+        LOG.warning('Which cells are silent is not known: %(error)s',
+                    {'error': error})
+        return
+    for cell in silent:
         print(f'pcloud-manage: cell {cell} does not answer; what is in there '
               'is not known', file=sys.stderr, flush=True)
 
@@ -136,8 +146,7 @@ def main() -> int:
         log_lines.show_warnings_alone(CONF)
     objects.register_all()
     try:
-        # A service is not to end as no database lets it in for a moment.
-        if CONF.command.name in _ASK_CELLS and not _runs_on(CONF.command):
+        if CONF.command.name in _ASK_CELLS:
             _name_silent_cells()
         return CONF.command.run(CONF.command)
     except exception.PcloudError as error:

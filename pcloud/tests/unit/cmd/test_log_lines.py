@@ -31,8 +31,7 @@ for name in ('nova.thread_pool_factory', 'oslo.cache', 'pcloud'):
     logging.getLogger(name).info('by the way')
     logging.getLogger(name).warning('beware')
 """
-# Prints the level of standard error while a command runs, and whether cells
-# were asked before.
+# Prints the level of standard error while a command runs.
 COMMAND = """
 import logging
 import sys
@@ -40,10 +39,23 @@ from unittest import mock
 name = sys.argv[1]
 sys.argv[1:1] = ['--config-file', '/dev/null']
 from pcloud.cmd import manage
-with mock.patch.object(manage, '_name_silent_cells') as asked, mock.patch(
+with mock.patch.object(manage, '_name_silent_cells'), mock.patch(
         f'pcloud.cmd.{name}.run',
-        lambda _: print(logging.getLogger().handlers[0].level, asked.called)):
+        lambda _: print(logging.getLogger().handlers[0].level)):
     manage.main()
+"""
+# Prints a word when a command runs although no database lets it in.
+LOCKED_OUT = """
+import sys
+from unittest import mock
+sys.argv[1:1] = ['--config-file', '/dev/null']
+from pcloud.cmd import manage
+from pcloud.backend.cells import asking
+from sqlalchemy import exc
+error = exc.OperationalError('', {}, Exception(1040, 'Too many connections'))
+with mock.patch.object(asking, 'silent', side_effect=error), mock.patch(
+        'pcloud.cmd.work.run', lambda _: print('runs') or 0):
+    sys.exit(manage.main())
 """
 
 
@@ -107,17 +119,23 @@ class LogLinesTest(testtools.TestCase):
 
 @ddt.ddt
 class CommandsTest(testtools.TestCase):
-    """Which commands write warnings alone, and ask cells first.
+    """Which commands write warnings alone."""
 
-    A service needs no database to start.
-    """
-
-    @ddt.data((f'{logging.WARNING} True', 'work', '--once'),
-              (f'{logging.NOTSET} False', 'work'),
-              (f'{logging.NOTSET} False', 'metrics', '--listen', ':0'))
+    @ddt.data((logging.WARNING, 'work', '--once'), (logging.NOTSET, 'work'),
+              (logging.NOTSET, 'metrics', '--listen', ':0'))
     def test_commands(self, case):
-        told, *words = case
+        level, *words = case
         done = subprocess.run(
             [sys.executable, '-c', COMMAND, *words], text=True,
             stdout=subprocess.PIPE, check=True)
-        self.assertEqual(told, done.stdout.strip())
+        self.assertEqual(level, int(done.stdout))
+
+    @ddt.data((0, 'runs\n', 'work'), (2, '', 'work', '--once'))
+    def test_no_database_lets_a_command_in(self, case):
+        """A service goes on, and waits."""
+        status, told, *words = case
+        done = subprocess.run(
+            [sys.executable, '-c', LOCKED_OUT, *words], text=True,
+            capture_output=True)
+        self.assertEqual((status, told), (done.returncode, done.stdout))
+        self.assertIn('Too many connections', done.stderr)
