@@ -156,6 +156,9 @@ class TwoLooksTest(test_scaling.ScalingTestCase):
         self.assertEqual(([], ''), self._look())
         self._delete(self.first)
         self.assertEqual(2, len(self._look()[0]))
+        # The cloud is put back once the units have gone.
+        for service in ('agent', 'log'):
+            self._hosts(service)
 
     def test_a_deployment_that_is_killed(self):
         """Its units are followed once the user has had them completed."""
