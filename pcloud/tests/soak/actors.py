@@ -114,10 +114,10 @@ def run_audit(
         stage.figures.violation('audit could not look', 'no end',
                                 f'after {_SILENT} s')
         return None, []
-    if done.returncode not in (0, 1) and stage.outages.any_since(began):
-        stage.figures.count('audits beside an outage that could not look')
-        return None, []
     if done.returncode not in (0, 1):
+        if stage.outages.any_since(began):
+            stage.figures.count('audits beside an outage that could not look')
+            return None, []
         stage.figures.violation(
             'audit could not look', f'at {soak_stage.now():.3f}',
             f'exit {done.returncode}: {done.stdout[-500:]}' +

@@ -12,12 +12,11 @@ import time
 import requests
 
 from pcloud.tests.soak import computes
+from pcloud.tests.soak import launches
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
 
 _LOOK = 0.2
-# With no change for so many seconds Nova has lost a server.
-_STUCK = 600
 
 
 class Fleet:
@@ -65,7 +64,8 @@ class Fleet:
 
         :param look: called again and again meanwhile
         """
-        return self._wait(_is_building, look)
+        return launches.wait(self._stage, self._mark, self.states,
+                             launches.is_building, look)
 
     def delete(self, uuids: Iterable[str],
                look: Callable[[], None]) -> None:
@@ -74,30 +74,10 @@ class Fleet:
         for uuid in sorted(gone):
             self._stage.ask_nova(self._admin, 'delete server', 'DELETE',
                                  f'/servers/{uuid}')
-        self._wait(lambda uuid, state: uuid in gone, look)
-
-    def _wait(self, is_waited_for: Callable[[str, str | None], bool],
-              look: Callable[[], None]) -> dict[str, str | None]:
-        """Wait until no server is in a state; return uuid -> state.
-
-        :param is_waited_for: function of uuid and state
-        """
-        last, since = None, time.monotonic()
-        while any(itertools.starmap(
-                is_waited_for, (found := self.states()).items())):
-            look()
-            if found != last:
-                last, since = found, time.monotonic()
-            elif time.monotonic() > since + _STUCK:
-                self._stage.figures.violation(
-                    'server lost by Nova', self._mark, str(found))
-                break
-            time.sleep(_LOOK)
-        return found
-
-
-def _is_building(uuid: str, state: str | None) -> bool:
-    return state is None or state.startswith('building')
+        launches.wait(
+            self._stage, self._mark,
+            lambda: {uuid: state for uuid, state in self.states().items()
+                     if uuid in gone}, launches.is_there, look)
 
 
 def is_quota_of_nova(text: str) -> bool:

@@ -104,23 +104,33 @@ class _Sender:
         for uuid in self._reader.left_of(self._mark):
             self._stage.ask_nova(self._user, 'delete server', 'DELETE',
                                  f'/servers/{uuid}')
-        self._wait(_is_there)
+        self._wait(is_there)
 
-    def _wait(self, is_waited_for) -> None:
-        """Wait until no server is in a state.
+    def _wait(self, is_waited_for: Callable[[str | None], bool]) -> None:
+        wait(self._stage, self._mark,
+             lambda: self._reader.left_of(self._mark), is_waited_for)
 
-        :param is_waited_for: function that shows whether a state is awaited
-        """
-        last, since = None, time.monotonic()
-        while any(map(is_waited_for, (
-                found := self._reader.left_of(self._mark)).values())):
-            if found != last:
-                last, since = found, time.monotonic()
-            elif time.monotonic() > since + _STUCK:
-                self._stage.figures.violation(
-                    'server lost by Nova', self._mark, str(found))
-                return
-            time.sleep(_LOOK)
+
+def wait(stage: soak_stage.Stage, mark: str,
+         read: Callable[[], dict[str, str | None]],
+         is_waited_for: Callable[[str | None], bool],
+         look: Callable[[], None] = lambda: None) -> dict[str, str | None]:
+    """Wait until no server is in a state; return uuid -> state.
+
+    :param read: returns uuid -> state, as `rows.Reader.left_of`
+    :param is_waited_for: function that shows whether a state is awaited
+    :param look: called again and again meanwhile
+    """
+    last, since = None, time.monotonic()
+    while any(map(is_waited_for, (found := read()).values())):
+        look()
+        if found != last:
+            last, since = found, time.monotonic()
+        elif time.monotonic() > since + _STUCK:
+            stage.figures.violation('server lost by Nova', mark, str(found))
+            break
+        time.sleep(_LOOK)
+    return found
 
 
 def is_building(state: str | None) -> bool:
@@ -136,7 +146,8 @@ def _is_resized(state: str | None) -> bool:
     return _is_busy(state) or state == 'resized None'
 
 
-def _is_there(state: str | None) -> bool:
+def is_there(state: str | None) -> bool:
+    """Return that a server is there, whatever the state."""
     return True
 
 
