@@ -148,6 +148,9 @@ class RabbitMQ(Server):
             'RABBITMQ_NODENAME': f'pcloud-{self.port}@localhost',
             'RABBITMQ_NODE_IP_ADDRESS': ports.HOST,
             'RABBITMQ_NODE_PORT': str(self.port),
+            # By itself it takes a port that any outgoing connection may have.
+            # The next port belongs to no other server, see `ports.find_free`.
+            'RABBITMQ_DIST_PORT': str(self.port + 1),
             'RABBITMQ_MNESIA_BASE': str(self._folder / 'mnesia'),
             'RABBITMQ_LOG_BASE': str(self._folder / 'logs'),
             'RABBITMQ_PID_FILE': str(self._folder / 'pid'),
