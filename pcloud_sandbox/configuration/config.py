@@ -34,6 +34,8 @@ service_token_roles_required = true
 
 # Services name their objects in URLs: Nova asks Neutron for the ports of up to
 # 150 servers at a time, and Placement for the hosts outside of all pools.
+# A service that closes an idle connection resets a request that is on its way:
+# a launch whose request to Placement is lost so has no valid host.
 GUNICORN = """\
 from pcloud_sandbox.services import gunicorn_hooks
 
@@ -44,6 +46,7 @@ worker_class = 'gthread'
 threads = 8
 timeout = 120
 graceful_timeout = 5
+keepalive = 3600
 control_socket_disable = True
 limit_request_line = 0
 limit_request_field_size = 65536

@@ -13,6 +13,7 @@ from pcloud.tests.concurrency import mariadb
 from pcloud.tests.soak import asking
 from pcloud.tests.soak import calls
 from pcloud.tests.soak import fleets
+from pcloud.tests.soak import launches
 from pcloud.tests.soak import registers
 from pcloud.tests.soak import rows
 from pcloud.tests.soak import stage as soak_stage
@@ -161,6 +162,9 @@ class _Grower:
         self._fleet.delete(left, self._look)
 
     def _judge(self) -> None:
+        # Nova writes that a server is in error before Nova writes why.
+        launches.wait(self._stage, _MARK, self._unexplained,
+                      launches.is_there, self._look)
         servers = list(self._servers())
         for each in servers:
             self._stage.figures.count(
@@ -172,6 +176,11 @@ class _Grower:
                 aggregate.hosts if aggregate else frozenset(), _MOST_HOSTS,
                 self._limit):
             self._stage.figures.violation(kind, uuid, text)
+
+    def _unexplained(self) -> dict[str, str | None]:
+        """Return uuid -> state of the servers in error without a fault."""
+        return {each.uuid: each.state for each in self._servers()
+                if each.state == 'error' and not each.fault}
 
     def _servers(self) -> Iterator[Started]:
         for cell in ('nova_cell0', 'nova_cell1'):

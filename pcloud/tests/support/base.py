@@ -39,6 +39,7 @@ from pcloud.tests.support import described
 from pcloud.tests.support import driver
 from pcloud.tests.support import economies
 from pcloud.tests.support import explained
+from pcloud.tests.support import handovers
 from pcloud.worker import passes
 from pcloud_sandbox.configuration import paste
 
@@ -170,6 +171,7 @@ class PcloudTestCase(
             self.useFixture(databases.OnServer())
         self.useFixture(economies.OpenConnections())
         self.useFixture(economies.PromptMessages())
+        self.useFixture(handovers.Handovers())
         self.useFixture(economies.KeptValidators())
         self.useFixture(PatientSolver())
         self.useFixture(ForgetfulProcess())

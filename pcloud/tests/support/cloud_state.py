@@ -35,6 +35,7 @@ from pcloud.backend import complaints
 from pcloud.objects.placing import affinity_keys
 from pcloud.scheduler import affinity_scores
 from pcloud.tests.support import databases
+from pcloud.tests.support import handovers
 
 try:
     from nova import thread_pool_factory
@@ -385,12 +386,16 @@ def under_way(services: Iterable) -> list[str]:
 
     :param services: the services of Nova that have RPC servers
     """
+    # A message goes from a queue by a handover to a thread: who looks in this
+    # order finds the message.
     found = []
     for exchange in list(impl_fake.FakeExchangeManager._exchanges.values()):
-        for queues in exchange._topic_queues, exchange._server_queues:
-            found += [f'{len(messages)} messages for {address}'
-                      for address, messages in list(queues.items())
-                      if messages]
+        with exchange._queues_lock:
+            for queues in exchange._topic_queues, exchange._server_queues:
+                found += [f'{len(messages)} messages for {address}'
+                          for address, messages in queues.items() if messages]
+    if handovers.Handovers.open:
+        found.append(f'{handovers.Handovers.open} messages from a queue')
     for name, executor in _executors(services):
         busy = sum(not each.idle for each in list(executor._workers))
         if busy or executor._work_queue.qsize():

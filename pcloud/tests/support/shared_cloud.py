@@ -182,8 +182,8 @@ class SharedCloudTestCase(base.PcloudTestCase):
     def _wait_for_the_end(self):
         """Wait until no service has anything to do.
 
-        Between a queue and a thread a message is seen in neither, so the
-        services have to be idle twice with nothing done in between.
+        A task that ends may have sent a message after the queues were looked
+        at, so the services have to be idle twice with nothing done in between.
         """
         services = [self.conductor, self.scheduler, *self.computes.values()]
 

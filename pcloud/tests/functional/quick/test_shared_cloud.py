@@ -6,6 +6,7 @@ import threading
 import unittest
 from unittest import mock
 
+import futurist
 from nova.compute import manager as compute_manager
 from nova.scheduler.client import report
 import testtools
@@ -155,6 +156,32 @@ class StateTest(shared_cloud.SharedCloudTestCase):
         asked.start()
         entered.wait()
         self.assertEqual(['1 threads of nova-compute on node-1'],
+                         cloud_state.under_way(services))
+        leave.set()
+        asked.join()
+        self.wait_until(lambda: self.assertEqual(
+            [], cloud_state.under_way(services)))
+
+    def test_a_message_between_a_queue_and_a_thread(self):
+        services = [self.computes['node-1']]
+        entered, leave = threading.Event(), threading.Event()
+        submit = futurist.ThreadPoolExecutor.submit
+
+        def submit_later(executor, function, *arguments, **options):
+            if function.__name__ == '_process_incoming':
+                entered.set()
+                leave.wait()
+            return submit(executor, function, *arguments, **options)
+
+        self.useFixture(base.fixtures.MockPatchObject(
+            futurist.ThreadPoolExecutor, 'submit', submit_later))
+        self.addCleanup(leave.set)
+        asked = threading.Thread(
+            target=self.compute.compute_rpcapi.get_host_uptime,
+            args=(self.context, 'node-1'))
+        asked.start()
+        entered.wait()
+        self.assertEqual(['1 messages from a queue'],
                          cloud_state.under_way(services))
         leave.set()
         asked.join()
