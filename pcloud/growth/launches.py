@@ -28,6 +28,7 @@ from oslo_log import log as logging
 import oslo_messaging
 from oslo_messaging.rpc import dispatcher
 
+from pcloud.backend import joint_calls
 from pcloud.backend import request_specs
 from pcloud.counters import allocations
 from pcloud import exception
@@ -63,12 +64,23 @@ def check(
 ) -> None:
     """Refuse a launch that does not fit, and cannot.
 
-    A launch that Nova's own request filters refuse is left to Nova.
+    A launch that Nova's own request filters refuse is left to Nova. Launches
+    of one kind that come to a process while the process looks at one of them
+    are looked at together (`joint_calls`).
 
     :param default: the default that counts, in mode ``grow``
     :raises: `exception.Conflict` for such a launch, `exception.QuotaExceeded`,
         `exception.Unavailable`
     """
+    joint_calls.once((default, crowds.kind(spec)),
+                     lambda: _check(context, spec, default))
+
+
+def _check(
+    context: nova_context.RequestContext, spec: objects.RequestSpec,
+    default: default_pcloud.Default,
+) -> None:
+    """Refuse a launch as `check` does, by a look at the Pcloud."""
     assert default.growth is not None
     try:
         room = free_capacity.read(

@@ -2,11 +2,14 @@
 
 """A running sandbox, as users and as a second sandbox see the sandbox."""
 
+import http.client
 import json
+import select
 import signal
 import subprocess
 import sys
 import time
+import urllib.parse
 import uuid
 
 from pcloud.rules.placing import hints
@@ -15,6 +18,9 @@ from pcloud_sandbox.configuration import layout
 from pcloud_sandbox.configuration import settings
 from pcloud_sandbox import rest
 from pcloud_sandbox.services import catalog
+
+# Seconds after which gunicorn closes an idle connection.
+_CLOSED_BY_DEFAULT = 2
 
 
 class RunningTest(base.SharedSandboxTest):
@@ -46,6 +52,19 @@ class RunningTest(base.SharedSandboxTest):
                         'nova'):
             self.assertRegex(
                 shown, rf'{service} +up +\d+ +http://127\.0\.0\.1:\d+\n')
+
+    def test_idle_connection_stays(self):
+        """Nova does not repeat a request to a connection that was closed."""
+        chosen = settings.load(layout.Layout(self.folder)).settings
+        for service in 'placement', 'keystone':
+            where = urllib.parse.urlsplit(chosen.url(service))
+            connection = http.client.HTTPConnection(where.netloc)
+            self.addCleanup(connection.close)
+            connection.request('GET', '/')
+            connection.getresponse().read()
+            self.assertIsNotNone(connection.sock)
+            self.assertEqual(([], [], []), select.select(
+                [connection.sock], [], [], 2 * _CLOSED_BY_DEFAULT), service)
 
     def test_env_of_an_unknown_user(self):
         status, shown, told = base.call(self.folder, 'env', 'eve')

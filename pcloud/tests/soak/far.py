@@ -90,7 +90,14 @@ class _Visitor:
             time.sleep(_LOOK)
 
     def _left(self) -> dict[str, str | None]:
-        return self._reader.left_of(self._mark)
+        """Return uuid -> state of the servers that Nova's API still finds.
+
+        Where the database goes away while nova-conductor writes a server, a
+        row may stay there that no call of Nova shows or deletes.
+        """
+        left = self._reader.left_of(self._mark)
+        known = self._reader.mapped(left) | self._reader.requested(left)
+        return {uuid: left[uuid] for uuid in left.keys() & known}
 
     def _delete(self) -> None:
         """Delete all servers, again and again, as messages get lost."""

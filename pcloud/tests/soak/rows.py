@@ -180,6 +180,22 @@ class Reader:
         return asked_for | {uuid: place.state for uuid, place
                             in self.places_of(name).items()}
 
+    def mapped(self, uuids: Iterable[str]) -> set[str]:
+        """Return which of some servers have a cell."""
+        return self._among('instance_mappings', uuids,
+                           'cell_id IS NOT NULL')
+
+    def requested(self, uuids: Iterable[str]) -> set[str]:
+        """Return which of some servers are build requests."""
+        return self._among('build_requests', uuids, 'TRUE')
+
+    def _among(self, table: str, uuids: Iterable[str],
+               condition: str) -> set[str]:
+        wanted = tuple(uuids)
+        return {uuid for uuid, in self.query(
+            f'SELECT instance_uuid FROM {table} WHERE {condition} '
+            'AND instance_uuid IN %s', (wanted,))} if wanted else set()
+
     def places_of(self, name: str) -> dict[str, Place]:
         """Return uuid -> place of the servers whose names have a prefix.
 

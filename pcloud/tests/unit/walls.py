@@ -76,15 +76,16 @@ ROOMS = {
         'caps ledger'),
     'backend': _room(
         f'{_COMMON} text',
-        f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
-        'oslo_limit oslo_messaging oslo_serialization requests sqlalchemy '
-        'tenacity',
+        f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_concurrency '
+        'oslo_db oslo_limit oslo_messaging oslo_serialization requests '
+        'sqlalchemy tenacity',
         'cells limits',
         'calls',
         'aggregates',
         'grants',
         'unified_limits',
-        'changes complaints flavors identity outages request_specs'),
+        'changes complaints flavors identity joint_calls outages '
+        'request_specs'),
     'backend/aggregates': _room(
         '', '',
         'lists',

@@ -3,10 +3,12 @@
 
 from concurrent import futures
 import contextlib
+import threading
 from unittest import mock
 
 import fixtures
 
+from pcloud.backend import joint_calls
 from pcloud import exception
 from pcloud.growth import crowds
 from pcloud.growth import free_capacity
@@ -144,4 +146,52 @@ class CrowdTest(test_growing_pcloud.GrowTestCase):
                 self._delete_server(full[0])
             self.assertEqual(['ACTIVE'] * 4, self.settled())
         self.assertEqual(2, len(self.members()))
+        self.assert_nothing_is_left()
+
+    def looked_at_together(self, servers, most):
+        """Launch once, and four times more while nova-api looks.
+
+        :returns: the different status codes, and how often nova-api looked
+        """
+        self.grow(most=most)
+        once, asked_for = joint_calls.once, []
+        read, looks = free_capacity.read, []
+        looking, go_on = threading.Event(), threading.Event()
+
+        def held(*given):
+            looks.append(given)
+            if len(looks) == 1:
+                looking.set()
+                go_on.wait()
+            return read(*given)
+
+        def counted(kind, call):
+            asked_for.append(kind)
+            return once(kind, call)
+
+        self.useFixture(fixtures.MockPatchObject(free_capacity, 'read', held))
+        self.useFixture(fixtures.MockPatchObject(
+            joint_calls, 'once', counted))
+        self.addCleanup(go_on.set)
+        with futures.ThreadPoolExecutor(5) as threads:
+            asked = [threads.submit(self.launch, min_count=servers)]
+            looking.wait()
+            asked += [threads.submit(self.launch, min_count=servers)
+                      for _ in range(4)]
+            self.wait_until(lambda: self.assertEqual(5, len(asked_for)))
+            # No scheduler looks meanwhile.
+            with self.turn_of_another():
+                go_on.set()
+                return {each.result().status_code for each in asked}, len(
+                    looks)
+
+    def test_one_look_for_all(self):
+        self.assertEqual(({202}, 2), self.looked_at_together(2, most=4))
+        self.assertEqual(['ACTIVE'] * 10, self.settled())
+        self.assertEqual({}, crowds._GATHERING)
+        self.assert_nothing_is_left()
+
+    def test_one_look_that_refuses_all(self):
+        self.assertEqual(({409}, 2), self.looked_at_together(4, most=1))
+        self.assertEqual({}, crowds._GATHERING)
         self.assert_nothing_is_left()

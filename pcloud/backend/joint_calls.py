@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Calls that are made once for all who ask at the same moment.
+
+Many requests may find at once that the same has to be looked at, or done. Each
+could; together they stand in each other's way.
+
+Rule: reference-changes-joint
+"""
+
+from collections.abc import Callable
+from collections.abc import Hashable
+from concurrent import futures
+import threading
+import typing
+
+from oslo_concurrency import lockutils
+
+_LOCK = threading.Lock()
+# The calls of this process that have not begun.
+_NEXT: dict[Hashable, futures.Future] = {}
+
+Answer = typing.TypeVar('Answer')
+
+
+def once(kind: Hashable, call: Callable[[], Answer]) -> Answer:
+    """Make a call, or wait for a call of the same kind that has not begun.
+
+    While a call of a kind is under way, the first who comes makes the next
+    call, for all who come meanwhile. So an answer is never older than the
+    question, and whoever asks waits for two calls at most.
+
+    :returns: what the call returns
+    :raises: what the call raises, to all
+    """
+    mine: futures.Future[Answer] = futures.Future()
+    with _LOCK:
+        next_call = _NEXT.setdefault(kind, mine)
+    if next_call is not mine:
+        return next_call.result()
+    with lockutils.lock(str(kind)):
+        with _LOCK:
+            del _NEXT[kind]
+        try:
+            answer = call()
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+    mine.set_result(answer)
+    return answer
