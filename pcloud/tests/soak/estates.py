@@ -19,7 +19,7 @@ from pcloud.tests.support import bulk
 
 _LOOK = 1
 # With no change for so many seconds nobody gets on.
-_STUCK = 600
+_STUCK = 1800
 # After so many seconds without a change an administrator helps, who resets the
 # state of a server that Nova or a killed worker has left busy.
 _PATIENCE = 90

@@ -15,7 +15,7 @@ from pcloud.tests.soak import stage as soak_stage
 _MOST = 8
 _LOOK = 0.2
 # With no change for so many seconds Nova has lost a server.
-_STUCK = 600
+_STUCK = 1800
 _POOL = f'/os-host-flavors/{soak_stage.REAL}/hosts'
 
 
