@@ -38,7 +38,8 @@ def once(kind: Hashable, call: Callable[[], Answer]) -> Answer:
         next_call = _NEXT.setdefault(kind, mine)
     if next_call is not mine:
         return next_call.result()
-    with lockutils.lock(str(kind)):
+    # Nova has locks of its own, and a kind may be long.
+    with lockutils.lock(f'pcloud-joint-{hash(kind)}'):
         with _LOCK:
             del _NEXT[kind]
         try:
