@@ -38,14 +38,22 @@ def once(kind: Hashable, call: Callable[[], Answer]) -> Answer:
         next_call = _NEXT.setdefault(kind, mine)
     if next_call is not mine:
         return next_call.result()
-    # Nova has locks of its own, and a kind may be long.
-    with lockutils.lock(f'pcloud-joint-{hash(kind)}'):
-        with _LOCK:
-            del _NEXT[kind]
-        try:
+    try:
+        # Nova has locks of its own, and a kind may be long.
+        with lockutils.lock(f'pcloud-joint-{hash(kind)}'):
+            _begin(kind, mine)
             answer = call()
-        except BaseException as error:
-            mine.set_exception(error)
-            raise
+    except BaseException as error:
+        # Also when the wait for the lock was interrupted.
+        _begin(kind, mine)
+        mine.set_exception(error)
+        raise
     mine.set_result(answer)
     return answer
+
+
+def _begin(kind: Hashable, mine: futures.Future) -> None:
+    """Let nobody wait for a call any more who comes from now on."""
+    with _LOCK:
+        if _NEXT.get(kind) is mine:
+            del _NEXT[kind]

@@ -5,6 +5,8 @@
 from concurrent import futures
 import threading
 
+import fixtures
+from oslo_concurrency import lockutils
 import testtools
 
 from pcloud.backend import joint_calls
@@ -79,6 +81,14 @@ class OnceTest(testtools.TestCase):
         for each in others:
             self.assertRaises(LookupError, each.result)
         self.assertEqual(1, len(self.calls))
+        self.assertEqual({}, joint_calls._NEXT)
+
+    def test_a_wait_that_is_interrupted(self):
+        """Whoever comes later does not wait for ever."""
+        self.useFixture(fixtures.MockPatchObject(
+            lockutils, 'lock', side_effect=KeyboardInterrupt))
+        self.assertRaises(
+            KeyboardInterrupt, joint_calls.once, 'kind', self.held)
         self.assertEqual({}, joint_calls._NEXT)
 
     def test_another_kind_waits_for_nobody(self):
