@@ -105,7 +105,8 @@ def with_any(
     """Yield the servers with any of some texts in the request spec.
 
     One query for five hundred servers. The query reads only request specs with
-    one of the texts, so servers without the texts cost next to nothing.
+    one of the texts, so servers without the texts cost next to nothing. A
+    server that Nova's API does not find any more is left out.
 
     :param texts: names of hints and extra specs
     :returns: pairs of server uuid and `Spec`
@@ -113,8 +114,24 @@ def with_any(
     column = models.RequestSpec.spec
     has_any = sa.or_(*(column.contains(text, autoescape=True)
                        for text in texts))
-    for server, data in _read(context, servers, has_any):
+    for server, data in _read(context, servers, has_any, _is_known()):
         yield server, _spec(data)
+
+
+def _is_known() -> sa.ColumnElement[bool]:
+    """Return the condition that Nova's API finds the server of a spec.
+
+    nova-conductor records the cell of a server before the build request goes:
+    a server always has one of both. Where the database of a cell goes away
+    while nova-conductor writes a server, a row can stay in the cell that has
+    neither, and that nobody can delete.
+    """
+    spec, server, build = (
+        models.RequestSpec, models.InstanceMapping, models.BuildRequest)
+    return sa.or_(
+        sa.exists().where(server.instance_uuid == spec.instance_uuid,
+                          server.cell_id.is_not(None)),
+        sa.exists().where(build.instance_uuid == spec.instance_uuid))
 
 
 def of_service(

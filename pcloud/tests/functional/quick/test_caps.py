@@ -5,6 +5,9 @@
 from unittest import mock
 
 from nova.conductor import api
+from nova.db.api import models as api_models
+from nova.db.main import models
+import sqlalchemy as sa
 
 from pcloud.api.nova_calls import servers
 from pcloud.objects.placing import tenant_caps
@@ -152,6 +155,25 @@ class LaunchTest(CapsTestCase):
                       said)
         self.start_small(min_count=2)
         self.assertIn('vcpus', self.refuse())
+
+    def test_a_row_that_nova_has_forgotten(self):
+        """A database went away while nova-conductor wrote the server."""
+        self.cap(max_servers=1)
+        uuid = self.start_small()['id']
+        api_engine, cell_engine, _ = self.engines()
+        with cell_engine.begin() as connection:
+            connection.execute(sa.update(models.Instance).where(
+                models.Instance.uuid == uuid).values(
+                    host=None, node=None, vm_state='building',
+                    task_state='scheduling'))
+        # As long as Nova finds the server, the server is being built.
+        self.refuse()
+        with api_engine.begin() as connection:
+            connection.execute(sa.update(api_models.InstanceMapping).where(
+                api_models.InstanceMapping.instance_uuid == uuid).values(
+                    cell_id=None))
+        self.start_small()
+        self.refuse()
 
     def test_lowered_cap_refuses_only_more(self):
         first, second = self.start_small(), self.start_small()
