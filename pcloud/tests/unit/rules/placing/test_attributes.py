@@ -3,8 +3,10 @@
 """Host attributes: values, which of several counts, and scores."""
 
 import datetime
+import time
 
 import ddt
+import fixtures
 from hypothesis import given
 from hypothesis import strategies as st
 from oslotest import base
@@ -81,6 +83,15 @@ class ValuesTest(base.BaseTestCase):
         self.assertEqual(attributes.platform('0'),
                          attributes.platform('0.0.0'))
 
+    def test_the_zone_of_the_machine_does_not_matter(self):
+        self.addCleanup(time.tzset)
+        self.useFixture(fixtures.EnvironmentVariable('TZ', 'Asia/Tokyo'))
+        time.tzset()
+        moment = attributes.reboot('2031-05-06T22:00:00')
+        self.assertEqual('2031-05-06T22:00:00+00:00', moment.isoformat())
+        self.assertEqual(moment.timestamp(), attributes.platform(
+            '20310506T220000Z').order)
+
     def test_a_date_ends_with_its_day(self):
         for text in '2026-12-31', '20261231':
             self.assertEqual(attributes.reboot('2026-12-31T23:59:59Z'),
@@ -140,6 +151,7 @@ class EffectiveTest(base.BaseTestCase):
         ('next_reboot', ['2026-12-01', '+2026-12-31'], '2026-12-01'),
         ('next_reboot', ['2026-11-01', '+2026-12-31'], '2026-12-31'),
         ('next_reboot', ['2026-11-01'], None),
+        ('next_reboot', ['2026-11-21T12:00:00Z'], None),
         ('next_reboot', ['2026-12-02T01:00:00+02:00',
                          '2026-12-02T00:00:00+00:00'],
          '2026-12-02T01:00:00+02:00'))
@@ -156,6 +168,8 @@ class EffectiveTest(base.BaseTestCase):
         ('rack', ['b', 'a'], {'a'}), ('rack', [], set()),
         ('hardware_class', ['2', '+1'], {1.0}),
         ('hardware_class', ['x'], set()),
+        ('next_reboot', ['2026-11-20', '2026-12-02', '2026-12-01'],
+         {attributes.reboot('2026-12-01')}),
         ('ssd', ['b, a', 'c'], {'a', 'b', 'c'}), ('ssd', [], set()),
         ('ssd', ['a', '+b,c', '+d'], {'b', 'c', 'd'}))
     @ddt.unpack

@@ -34,6 +34,25 @@ class DefaultTest(testtools.TestCase):
             self.assertEqual(default_pcloud.Growth(
                 'gpu', 3, zone.get('availability_zone')), default.growth)
 
+    def test_numbers_of_hosts(self):
+        """To JSON's schemas 2.0 is a whole number."""
+        for number, stored in ((1, '1'), (2.0, '2'), (10000, '10000'),
+                               (10000.0, '10000')):
+            value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
+                     'max_hosts': number}
+            found = default_pcloud.written(value)
+            self.assertEqual(stored, found['max_hosts'])
+            self.assertEqual(
+                number, default_pcloud.read(found).growth.most_hosts)
+
+    def test_of_a_server_that_names_a_host(self):
+        growth = default_pcloud.Growth('gpu', 3)
+        for default in (default_pcloud.Default(ID, 'strict'),
+                        default_pcloud.Default(ID, 'prefer'),
+                        default_pcloud.Default(ID, 'grow', growth)):
+            self.assertEqual(
+                default_pcloud.Default(ID, 'strict'), default.strict)
+
     def test_who_has_set_it(self):
         """Stored in mode grow, read, and never shown."""
         setter = default_pcloud.Setter('alice', 'a' * 32)
