@@ -310,7 +310,8 @@ class WasteTest(testtools.TestCase):
                  waste(9, 1)]
         self.assertEqual(order, sorted(order))
         self.assertTrue(waste(9, 1)[0])
-        self.assertTrue(machines.waste(what, machine().sizes, {})[0])
+        self.assertEqual((True, 0, 1, 0, -2, -1), machines.waste(
+            what, machine(1, 0, 0).sizes, {}))
 
 
 class UnmeetableTest(testtools.TestCase):
