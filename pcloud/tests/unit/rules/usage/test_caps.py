@@ -42,8 +42,9 @@ class CapsTest(testtools.TestCase):
         self.assertEqual(caps.Caps(1), caps.read(
             'p', {'a': 'servers=1'}, 'a'))
         for wrong in ('', 'servers=-1', 'vcpus=1 servers=1'):
-            self.assertRaises(
+            error = self.assertRaises(
                 exception.CapExceeded, caps.read, 'p', {'a': wrong}, 'a')
+            self.assertEqual('p', error.details['pcloud'])
 
     @hypothesis.given(_CAPS, _AMOUNTS, _AMOUNTS)
     def test_what_is_let_in_stays_within(self, its, used, asked):
