@@ -37,6 +37,17 @@ class CapsTest(testtools.TestCase):
         self.assertIn('memory_mb: requested 64, but already used 500 of 512',
                       str(error))
 
+    def test_one_reason_is_a_code_for_programs(self):
+        error = self.assertRaises(
+            exception.CapExceeded, caps.check, 'p', caps.Caps(servers=4),
+            caps.Amounts(3, 9, 500), caps.Amounts(2, 2, 64))
+        self.assertEqual('p', error.details['pcloud'])
+        reason = error.details['reason']
+        self.assertEqual(
+            ('cap_exceeded',
+             {'resource': 'servers', 'used': 3, 'asked': 2, 'cap': 4}),
+            (reason.code, reason.params))
+
     def test_read(self):
         self.assertEqual(caps.Caps(), caps.read('p', {'a': 'servers=1'}, 'b'))
         self.assertEqual(caps.Caps(1), caps.read(
