@@ -268,3 +268,51 @@ class ShareTest(base.BaseTestCase):
     def test_by_hand(self, used, total, expected):
         self.assertEqual(Fraction(expected), affinity.share(
             Fraction(used), Fraction(total)))
+
+
+@ddt.ddt
+class EstimateTest(base.BaseTestCase):
+    """Estimates are as near as told, and tell where they do not decide."""
+
+    @ddt.data((64, 128, 0.5), (0, 32, 0.0), (32, 32, 1.0), (40, 32, 1.0),
+              (1, 0, 0.0), (0, 0, 0.0), (-1, 32, 0.0), (5, -1, 0.0),
+              (1, 0.5, 1.0), (0.25, 1, 0.25))
+    @ddt.unpack
+    def test_share(self, used, total, expected):
+        self.assertEqual(expected, affinity.estimated_share(used, total))
+
+    @ddt.data(
+        ('80 70 60', [100, 80.1, 80, 75, 60.1, 60, 0],
+         [0, 0, affinity.UNCERTAIN, 1, 2, affinity.UNCERTAIN, None]),
+        # The first round of those whose thresholds are exceeded.
+        ('10 30 20', [35, 25, 15, 5], [0, 0, 0, None]),
+        ('30 10 20', [35, 25, 15, 5], [0, 1, 1, None]),
+        ('-5', [-4, -6], [0, None]))
+    @ddt.unpack
+    def test_rounds(self, rounds, scores, expected):
+        rounds = [Fraction(each) for each in rounds.split()]
+        self.assertEqual(expected, affinity.estimated_rounds(
+            scores, 0.0, rounds))
+        for score, found in zip(scores, expected):
+            if found != affinity.UNCERTAIN:
+                self.assertEqual(
+                    affinity.round_of(Fraction(score), rounds), found)
+
+    def test_rounds_within_the_error(self):
+        rounds = [Fraction(80), Fraction(70)]
+        self.assertEqual(
+            [0, affinity.UNCERTAIN, affinity.UNCERTAIN, 1],
+            affinity.estimated_rounds(
+                [80.2, 80.05, 79.95, 79.8], 0.1, rounds))
+        # A threshold is an estimate, too.
+        self.assertEqual(
+            [affinity.UNCERTAIN] * 2, affinity.estimated_rounds(
+                [80 + 1e-11, 80 - 1e-11], 0.0, rounds))
+
+    def test_scores(self):
+        scores, error = affinity.estimated_scores(
+            _keys('A=1:10 B=0:-4'), [Fraction(0), Fraction(-7)], [0, 1, 1, 0],
+            {'A': [1.0, 0.5, 0.0, 0.25], 'B': [0.0, 1.0, 0.25, 0.5]})
+        self.assertEqual([6.0, -2.0, -10.0, 0.5], scores)
+        self.assertAlmostEqual(21e-12, error, 20)
+        self.assertEqual(([], 0.0), affinity.estimated_scores({}, [], [], {}))
