@@ -117,6 +117,8 @@ class ReasonTest(base.BaseTestCase):
          "its owner does not allow flavor 'a' there, but only b and 2 more"),
         (coded.Reason('image_not_allowed', image='a', allowed='b, c', more=0),
          "its owner does not allow image 'a' there, but only b, c"),
+        (coded.Reason('image_not_allowed', image='a', allowed='b', more=3),
+         "its owner does not allow image 'a' there, but only b and 3 more"),
         (coded.Reason('image_not_allowed', image='a', allowed='', more=0),
          "its owner does not allow image 'a' there, but no image at all"),
         (coded.Reason('volume_not_allowed', allowed='b', more=1),

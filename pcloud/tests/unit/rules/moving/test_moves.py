@@ -102,6 +102,8 @@ class WaitTest(testtools.TestCase):
             self.assertEqual(rule, wait and wait.rule)
             if wait is not None:
                 self.assertEqual(seconds, wait.until - NOW)
+                self.assertEqual({'until': coded.moment(wait.until)},
+                                 wait.reason.params)
 
     def test_moved_often(self):
         wait = moves.wait(

@@ -73,15 +73,17 @@ class ValuesTest(base.BaseTestCase):
         error = self.assertRaises(exception.InvalidValue,
                                   attributes.read, name, value)
         self.assertIn(repr(value), str(error))
-        self.assertIn(name, str(error))
+        self.assertIn(f'Host attribute {name}: ', str(error))
+        self.assertNotIn('None', str(error))
 
     def test_versions_are_compared_by_their_numbers(self):
         ordered = ['1.9', '1.10', '2', '2.0.1', '10.0']
         self.assertEqual(ordered, sorted(ordered, key=attributes.platform))
         self.assertEqual(attributes.platform('2'),
                          attributes.platform('2.0'))
-        self.assertEqual(attributes.platform('0'),
-                         attributes.platform('0.0.0'))
+        self.assertEqual(attributes.platform('1.2'),
+                         attributes.platform('1.2.0'))
+        self.assertEqual((0,), attributes.platform('0.0.0').order)
 
     def test_the_zone_of_the_machine_does_not_matter(self):
         self.addCleanup(time.tzset)

@@ -76,7 +76,10 @@ class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
     def test(self):
         error = self.assertRaises(exception.InvalidValue,
                                   colocation.wish, self.hints)
-        self.assertIn('Scheduler hint ', str(error))
+        (name, given), = self.hints.items()
+        wrong = given[-1] if isinstance(given, list) and given else given
+        self.assertIn(f'Scheduler hint {name}: ', str(error))
+        self.assertIn(wrong or '', error.details['value'])
         self.assertIn(self.expected, str(error))
 
 

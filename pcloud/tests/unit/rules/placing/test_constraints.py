@@ -247,6 +247,7 @@ class StoredTest(testtools.TestCase):
                 exception.InvalidValue, constraints.check_stored, form, value)
             self.assertIn('Constraint at character ', str(error))
             self.assertIn(f'={value.split()[0]}', str(error))
+            self.assertNotIn('None', str(error))
         constraints.check_stored('least:hardware_class', '1')
 
 
