@@ -53,20 +53,40 @@ class ParseTest(base.BaseTestCase):
     def test_refused(self, text):
         error = self.assertRaises(
             exception.InvalidValue, affinity.parse, text)
-        self.assertIn('has to be', str(error))
+        self.assertIn('Placement key: ', str(error))
+        self.assertIn('has to be ', str(error))
+        # The key, or the part of the key that is not right.
+        self.assertIn(error.details['value'], text)
+        self.assertNotIn('None', str(error))
 
     def test_who_may_set_what(self):
         for text, check in (('_zone=1:1', affinity.check_system),
                             ('#RAM=1:1', affinity.check_customer)):
             self.assertRaisesRegex(
-                exception.InvalidValue, 'Placement key: ', check,
-                affinity.parse(text))
+                exception.InvalidValue,
+                f"Placement key: '{text}' is not right; it has to be a "
+                '(customer|system) key', check, affinity.parse(text))
         for text, check in (('_zone=1:1', affinity.check_customer),
                             ('#RAM=1:1', affinity.check_system),
                             ('A=1:1', affinity.check_customer),
                             ('A=1:1', affinity.check_system)):
             found = affinity.parse(text)
             self.assertEqual(found, check(found))
+
+    def test_distinct(self):
+        texts = ['B=1:1', 'A=2:-3', '_zone=1:1']
+        self.assertEqual(
+            [affinity.parse(text) for text in texts],
+            affinity.distinct(texts, affinity.check_customer))
+        for more, expected in (
+                ('a=1:1', 'the only one of its name'),
+                ('A=2:-3', 'the only one of its name'),
+                ('#RAM=1:1', 'a system key')):
+            self.assertRaisesRegex(
+                exception.InvalidValue,
+                f"Placement key: '{more}' is not right; it has to be "
+                f'{expected}', affinity.distinct, [*texts, more],
+                affinity.check_customer)
 
     def test_words_of_computed_keys(self):
         self.assertEqual(
