@@ -163,6 +163,28 @@ class ValuesTest(testtools.TestCase):
         self.assertEqual('7', hints.host_name({'pcloud_host': [7]}))
 
 
+class ConstraintsTest(testtools.TestCase):
+
+    def test_one_text_or_none(self):
+        for given, expected in (
+                (None, ''), ({}, ''), ({'pcloud': [ID]}, ''),
+                ({'constraints': 'cpu=1'}, 'cpu=1'),
+                ({'constraints': ['cpu=1 ram=1G']}, 'cpu=1 ram=1G'),
+                ({'constraints': ['']}, '')):
+            self.assertEqual(expected, hints.constraints(given))
+        for value in ([], ['cpu=1', 'ram=1G'], [7], 7, None):
+            self.assertRaisesRegex(
+                exception.Invalid, 'takes one text with all pairs in it',
+                hints.constraints, {'constraints': value})
+
+    def test_those_of_an_image(self):
+        record = hints.IMAGE_CONSTRAINTS_RECORD
+        for given, expected in (
+                ({}, ''), ({record: []}, ''), ({record: ['cpu=2']}, 'cpu=2'),
+                ({'constraints': ['cpu=1']}, '')):
+            self.assertEqual(expected, hints.image_constraints(given))
+
+
 @ddt.ddt
 class HostNameTest(testtools.TestCase):
 
