@@ -93,6 +93,18 @@ class DefaultTest(testtools.TestCase):
             exception.InvalidValue, 'Default Pcloud: ', default_pcloud.read,
             members)
 
+    @ddt.data(
+        ('pcloud', 'x', 'the id of a Pcloud'),
+        ('mode', 'x', 'strict, prefer, grow, none'),
+        ('max_hosts', '0', 'a whole number from 1 to 10000'),
+        ('x', 'y', 'left out: only pcloud, mode, '))
+    @ddt.unpack
+    def test_what_is_told_of_a_member(self, name, value, expected):
+        error = self.assertRaises(
+            exception.InvalidValue, default_pcloud.check, name, value)
+        self.assertIn(f"Default Pcloud: '{name}={value}' is not right; it "
+                      f'has to be {expected}', str(error))
+
     def test_the_most_specific_level_counts(self):
         nothing = default_pcloud.written(None)
         for levels, expected in (

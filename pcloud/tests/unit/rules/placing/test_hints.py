@@ -124,6 +124,17 @@ class PcloudIdTest(testtools.TestCase):
             exception.InvalidHint, hints.pcloud_id, {'pcloud': value})
         self.assertIn('the id of one Pcloud, once', str(error))
 
+    def test_what_is_told(self):
+        for name, read in (('pcloud', hints.pcloud_id),
+                           ('pcloud_prefer', hints.preferred_id)):
+            for value, shown in (
+                    (None, None), ([], ''), ('web', 'web'),
+                    ([ID, 7], f'{ID},7')):
+                error = self.assertRaises(
+                    exception.InvalidHint, read, {name: value})
+                self.assertEqual({'name': name, 'value': shown},
+                                 error.details)
+
     @hypothesis.given(strategies.lists(strategies.text() |
                                        strategies.uuids().map(str)))
     def test_only_a_single_well_formed_id_passes(self, values):

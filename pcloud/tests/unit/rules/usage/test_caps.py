@@ -56,6 +56,7 @@ class CapsTest(testtools.TestCase):
             error = self.assertRaises(
                 exception.CapExceeded, caps.read, 'p', {'a': wrong}, 'a')
             self.assertEqual('p', error.details['pcloud'])
+            self.assertEqual('cap_unreadable', error.details['reason'].code)
 
     @hypothesis.given(_CAPS, _AMOUNTS, _AMOUNTS)
     def test_what_is_let_in_stays_within(self, its, used, asked):

@@ -226,6 +226,15 @@ class LedgerTest(testtools.TestCase):
             f"Month: '{month}' is not right; it has to be a year and a month",
             str(error))
 
+    def test_is_kept(self):
+        """Days of the month before, and months of the year before."""
+        now = ledger.bounds('2026-11')[0]
+        for period, kept in (
+                ('2026-11', True), ('2025-10', True), ('2025-09', False),
+                ('2026-11-01', True), ('2026-10-01', True),
+                ('2026-09-30', False), ('2025-10-01', False)):
+            self.assertIs(kept, ledger.is_kept(period, now), period)
+
     def test_kept_months(self):
         now = ledger.bounds('2026-11')[0]
         self.assertEqual('2025-10', ledger.oldest(now))
