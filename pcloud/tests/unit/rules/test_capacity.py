@@ -29,6 +29,7 @@ class CapacityTest(base.BaseTestCase):
                 (need(), host(vcpus=(0,)), 0),
                 # More may be used than there is since a ratio was lowered.
                 (need(), host(vcpus=(-3,)), 0),
+                (need(), host(vcpus=()), 0),
                 # A server takes what it needs from one of several providers.
                 (need(vcpus=3), host(vcpus=(4, 5)), 2),
                 (need(vcpus=3), host(vcpus=(4, -5)), 1),
@@ -68,3 +69,39 @@ class CapacityTest(base.BaseTestCase):
                          capacity.words(capacity.total(group)))
         self.assertEqual(['2 of CUSTOM_FPGA'], capacity.words(
             capacity.Need({'CUSTOM_FPGA': 2})))
+
+    def test_all_that_is_forbidden_to_a_group(self):
+        group = [need(forbidden=['CUSTOM_SLOW']), need(forbidden=[AVX])]
+        for its in (capacity.total(group), capacity.largest(group)):
+            self.assertEqual({'CUSTOM_SLOW', AVX}, its.forbidden)
+
+    def test_smallest(self):
+        self.assertEqual(
+            capacity.Need({'VCPU': 1, 'MEMORY_MB': 512}),
+            capacity.smallest(iter([
+                need(vcpus=2, memory=512, required=[AVX]),
+                need(vcpus=1, memory=4096, forbidden=['CUSTOM_SLOW']),
+                capacity.Need({'VCPU': 3, 'MEMORY_MB': 600, 'DISK_GB': 1})])))
+
+    def test_size(self):
+        self.assertEqual((1024, 2, 0), capacity.size(need(vcpus=2)))
+        self.assertEqual((0, 0, 5), capacity.size(
+            capacity.Need({'DISK_GB': 5, 'CUSTOM_FPGA': 2})))
+
+    def test_without(self):
+        there = host(vcpus=(2, 4, 8, 4), memory=(4096, 512), traits=[AVX])
+        for wanted, vcpus, memory in (
+                # What is not needed stays.
+                (capacity.Need({'VCPU': 2}), (0, 4, 8, 4), (4096, 512)),
+                # The first provider with enough gives all.
+                (need(vcpus=3), (2, 1, 8, 4), (3072, 512)),
+                (need(vcpus=8), (2, 4, 0, 4), (3072, 512)),
+                (need(vcpus=9), (2, 4, 8, 4), (3072, 512))):
+            self.assertEqual(host(vcpus, memory, [AVX]),
+                             capacity.without(there, wanted))
+
+    def test_left(self):
+        self.assertEqual(
+            ['0 cpus are left', '1 cpu is left', '2 of VGPU are left'],
+            [capacity.left(*each) for each in (
+                ('VCPU', 0), ('VCPU', 1), ('VGPU', 2))])

@@ -10,8 +10,10 @@ import pathlib
 import pickle
 import re
 import string
+import time
 
 import ddt
+import fixtures
 from oslotest import base
 
 from pcloud.rules import coded
@@ -111,15 +113,64 @@ class ReasonTest(base.BaseTestCase):
          '0 of VGPU are left, 1 is needed'),
         (coded.Reason('flavor_not_allowed', flavor='a', allowed='', more=0),
          "its owner does not allow flavor 'a' there, but no flavor at all"),
+        (coded.Reason('flavor_not_allowed', flavor='a', allowed='b', more=2),
+         "its owner does not allow flavor 'a' there, but only b and 2 more"),
+        (coded.Reason('image_not_allowed', image='a', allowed='b, c', more=0),
+         "its owner does not allow image 'a' there, but only b, c"),
+        (coded.Reason('image_not_allowed', image='a', allowed='b', more=3),
+         "its owner does not allow image 'a' there, but only b and 3 more"),
+        (coded.Reason('image_not_allowed', image='a', allowed='', more=0),
+         "its owner does not allow image 'a' there, but no image at all"),
+        (coded.Reason('volume_not_allowed', allowed='b', more=1),
+         'its owner does not allow a volume of which Nova does not know the '
+         'image there, but only b and 1 more'),
+        (coded.Reason('volume_not_allowed', allowed='', more=0),
+         'its owner does not allow a volume of which Nova does not know the '
+         'image there, but no image at all'),
+        (coded.Reason('no_worker', since=None),
+         'no worker has looked, so nothing is done until the operator starts '
+         'one (pcloud-manage work)'),
+        (coded.Reason('no_room', needed='1 cpu'),
+         'no other enabled host of the Pcloud has capacity for it (1 cpu); '
+         'enable or add a host'),
+        (coded.Reason('no_room', needed=''),
+         'no other enabled host of the Pcloud has capacity for it; enable or '
+         'add a host'),
         (coded.Reason('flavor_unplanned', flavor=None, doubt='groups'),
          'a flavor of another tenant asks for resources in groups'),
+        (coded.Reason('flavor_unplanned', flavor='a', doubt='groups'),
+         'flavor a asks for resources in groups'),
+        (coded.Reason('servers_with_devices', servers=1),
+         '1 server has PCI devices of ports'),
+        (coded.Reason('servers_with_devices', servers=2),
+         '2 servers have PCI devices of ports'),
+        (coded.Reason('servers_unknown', servers=1),
+         '1 server of which no plan knows what they need'),
+        (coded.Reason('servers_unknown', servers=2),
+         '2 servers of which no plan knows what they need'),
+        (coded.Reason('no_host_up', beside='SSD'),
+         "there is no host with 'SSD' that is up and enabled"),
+        (coded.Reason('no_host_up', beside=None),
+         'there is no host that is up and enabled'),
         (coded.Reason('no_more_groups', hosts=None, needed='1 cpu'),
          'no host has more capacity for 1 cpu together'),
+        (coded.Reason('no_more_groups', hosts=1, needed='1 cpu'),
+         'not even the only host that would do has more capacity for 1 cpu '
+         'together'),
+        (coded.Reason('no_more_groups', hosts=2, needed='1 cpu'),
+         'none of the 2 hosts that would do has more capacity for 1 cpu '
+         'together'),
         (coded.Reason('server_stays', server='s', why='task', task='x'),
          'server s: it is busy (x)'))
     @ddt.unpack
     def test_words_with_numbers(self, reason, words):
         self.assertEqual(words, str(reason))
+
+    def test_moments_are_in_utc(self):
+        self.addCleanup(time.tzset)
+        self.useFixture(fixtures.EnvironmentVariable('TZ', 'Asia/Tokyo'))
+        time.tzset()
+        self.assertEqual('1970-01-01T00:01:01Z', coded.moment(61.5))
 
 
 class ReferenceTest(base.BaseTestCase):

@@ -47,6 +47,21 @@ class FormsTest(testtools.TestCase):
         for text in (' ', ' a', 'a ', ' a '):
             self.assertIsNone(form.fullmatch(text), text)
 
+    @ddt.data(
+        ('0' * 32, True), ('0123456789abcdef' * 2, True), ('A' * 32, False),
+        ('0' * 31, False), ('0' * 33, False), (ID, False), ('admin', False))
+    @ddt.unpack
+    def test_project_ids(self, text, is_id):
+        self.assertIs(is_id, forms.is_project_id(text))
+
+    @ddt.data(
+        # The rows of the table.
+        ('web', 3, 1, ['web-1', 'web-2', 'web-3']),
+        ('web', 2, 9, ['web-9', 'web-10']))
+    @ddt.unpack
+    def test_numbered(self, beginning, count, first, names):
+        self.assertEqual(names, forms.numbered(beginning, count, first))
+
 
 @ddt.ddt
 class UuidTest(testtools.TestCase):

@@ -8,6 +8,7 @@ import testtools
 from pcloud import exception
 from pcloud.rules import ratios
 from pcloud.rules import units
+from pcloud import text as texts
 
 RUBBISH = ('abc', 'nan', 'inf', '-inf', '-1', '1e400', '1e-400', '', '  ',
            'x' * 255, '1\n', ' 1', '\x00', '[1]', 'null', '٣', '0x10', '1_0',
@@ -29,7 +30,9 @@ class RatioTest(testtools.TestCase):
     def test_wrong_of_a_pcloud(self, text):
         error = self.assertRaises(
             exception.InvalidValue, ratios.of_pcloud, text)
-        self.assertIn('number', str(error))
+        self.assertIn('Allocation ratio: ', str(error))
+        self.assertIn('a number ', str(error))
+        self.assertEqual(texts.beginning(text), error.details['value'])
 
     @ddt.data(*(each for each in RUBBISH if each != '1e-400'), '1e39')
     def test_wrong_of_a_host(self, text):
@@ -55,8 +58,11 @@ class UnitsTest(testtools.TestCase):
 
     @ddt.data(*RUBBISH, '1.0', '1000001')
     def test_wrong(self, text):
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Units: ', units.read, text)
+        error = self.assertRaises(
+            exception.InvalidValue, units.read, text)
+        self.assertIn('Units: ', str(error))
+        self.assertIn('a whole number from 0 to 1000000.', str(error))
+        self.assertEqual(texts.beginning(text), error.details['value'])
 
     def test_limit(self):
         self.assertEqual(-1, units.limit('-1'))
@@ -65,5 +71,8 @@ class UnitsTest(testtools.TestCase):
     @ddt.data(*(each for each in RUBBISH if each != '-1'), '-2', '1.0',
               '2147483648')
     def test_wrong_limit(self, text):
-        self.assertRaisesRegex(
-            exception.InvalidValue, 'Units: ', units.limit, text)
+        error = self.assertRaises(
+            exception.InvalidValue, units.limit, text)
+        self.assertIn('Units: ', str(error))
+        self.assertIn('to 2147483647, or -1 for no limit.', str(error))
+        self.assertEqual(texts.beginning(text), error.details['value'])

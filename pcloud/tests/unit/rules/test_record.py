@@ -3,8 +3,10 @@
 """The form in which several values are one metadata value."""
 
 import dataclasses
+import time
 
 import ddt
+import fixtures
 import testtools
 
 from pcloud import exception
@@ -85,8 +87,17 @@ class RecordTest(testtools.TestCase):
         'code=a why=\U0001f600', 'code=a why=\u2028', 'code=a\n',
         'code=' + 'a' * 251)
     def test_what_is_not_right(self, text):
-        self.assertRaises(exception.InvalidRecord, _Every.read, text)
+        error = self.assertRaises(exception.InvalidRecord, _Every.read, text)
+        self.assertEqual(text, error.details['value'])
         self.assertIsNone(_Every.known(text))
+
+    def test_the_zone_of_the_machine_does_not_matter(self):
+        self.addCleanup(time.tzset)
+        self.useFixture(fixtures.EnvironmentVariable('TZ', 'Asia/Tokyo'))
+        time.tzset()
+        made = _Every('a', at=1795802743)
+        self.assertEqual('code=a at=20261127T180543Z', made.text())
+        self.assertEqual(made, _Every.read(made.text()))
 
     def test_no_value(self):
         self.assertIsNone(_Every.known(None))
@@ -110,6 +121,12 @@ class RecordTest(testtools.TestCase):
         _Optional())
     def test_what_cannot_be_written(self, made):
         self.assertRaises(exception.InvalidRecord, made.text)
+
+    def test_the_error_shows_the_text_or_the_record(self):
+        for made, shown in ((_Every('a b'), 'code=a b'),
+                            (_Every('a', at=-1), repr(_Every('a', at=-1)))):
+            error = self.assertRaises(exception.InvalidRecord, made.text)
+            self.assertEqual(shown, error.details['value'])
 
     def test_the_error_says_what_is_right(self):
         error = self.assertRaises(

@@ -125,7 +125,13 @@ class ValuesTest(testtools.TestCase):
 
     @ddt.data('', '0', '-1', 'x', '1001', 'nan', 'inf', '1.0', ' 1', '1e0')
     def test_no_share(self, text):
-        self.assertRaises(exception.InvalidValue, waiting.share, text)
+        error = self.assertRaises(
+            exception.InvalidValue, waiting.share, text)
+        self.assertIn(f"Share: '{text}' is not right; it has to be a number "
+                      'from 0.001 to 1000.', str(error))
+
+    def test_no_share_of_its_own(self):
+        self.assertEqual({}, waiting.stored_share(None))
 
     @hypothesis.given(strategies.floats(
         waiting.LEAST_SHARE, waiting.MOST_SHARE))
@@ -148,8 +154,11 @@ class ValuesTest(testtools.TestCase):
         self.assertEqual(now + 60, waiting.until(
             '2026-09-21T14:14:20Z', now, 60))
         for text in ('2026-09-21T14:14:21Z', '2026-09-21T14:13:20Z', 'x', ''):
-            self.assertRaises(
+            error = self.assertRaises(
                 exception.InvalidValue, waiting.until, text, now, 60)
+            self.assertIn(f"wait_until: '{text}' is not right; it has to be "
+                          'a moment to come', str(error))
+            self.assertIn('at most 60 seconds from now', str(error))
 
     def test_entry(self):
         text = (f'pcloud={PCLOUD} name=a since=19700101T001640Z '

@@ -17,7 +17,9 @@ import testtools
 from pcloud.backend.aggregates import closed_rows
 from pcloud.backend.aggregates import isolation
 from pcloud.backend.aggregates import pool_rows
+from pcloud import exception
 from pcloud import names
+from pcloud.rules.placing import access
 
 CLOSED = (names.TYPE_PCLOUD, names.TYPE_POOL)
 OTHER = (None, '', names.TYPE_POLICY, names.TYPE_ATTRIBUTE,
@@ -274,3 +276,97 @@ class DatabaseTest(testtools.TestCase):
         # Three of the numbers from the second to the last are drawn.
         for count in found.values():
             self.assertAlmostEqual(times * 3 / 11, count, delta=50)
+
+
+ID = '7f3c8a52-4a0e-4c35-9d6e-5b1f2c7e8a90'
+ALICE, BOB = 'a' * 32, 'b' * 32
+METADATA = {
+    names.TYPE: names.TYPE_PCLOUD, names.ID: ID, names.OWNER: ALICE,
+    names.tenant_key(ALICE): names.TENANT_VALUE,
+    names.tenant_key(BOB): names.TENANT_VALUE,
+    names.caps_key(BOB): 'servers=2', names.PIN_BY_TENANTS: '1',
+    names.host_key('web'): 'node-1', names.state_key('node-1'): 'enabled',
+    names.FLAVORS_PREFIX + '0': '1,2', names.IMAGES_PREFIX + '0': 'i'}
+
+
+class AccessTest(testtools.TestCase):
+    """What access to one Pcloud depends on."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = database = enginefacade.transaction_context()
+        database.configure(connection='sqlite://')
+        self.useFixture(fixtures.MonkeyPatch(
+            'nova.db.api.api.context_manager', database))
+        models.BASE.metadata.create_all(database.writer.get_engine())
+        self.context = nova_context.get_admin_context()
+
+    def _add(self, uuid, name, metadata, *hosts):
+        with self.database.writer.using(self.context) as session:
+            aggregate = models.Aggregate(uuid=uuid, name=name)
+            session.add(aggregate)
+            session.flush()
+            session.add_all(models.AggregateHost(
+                aggregate_id=aggregate.id, host=host) for host in hosts)
+            session.add_all(models.AggregateMetadata(
+                aggregate_id=aggregate.id, key=key, value=value)
+                for key, value in metadata.items())
+
+    def _access(self):
+        return isolation.pcloud_access(self.context, ID)
+
+    def test_a_host_without_anything(self):
+        self._add('uuid', names.pcloud(ID), {
+            names.TYPE: names.TYPE_PCLOUD, names.ID: ID}, 'host-1')
+        self.assertEqual(
+            ('uuid', access.Pcloud(ID, frozenset(), {'host-1': 1}, {})),
+            self._access())
+
+    def test_all_that_there_may_be(self):
+        self._add('uuid', names.pcloud(ID), METADATA,
+                  'one', 'two', 'due', 'new', 'gone')
+        self._add('pool', names.pool('gpu'), {}, 'one', 'two', 'due', 'new')
+        self._add('other', names.pcloud(ID.replace('7', '8')), {},
+                  'two', 'else')
+        self._add('journal', names.JOURNAL, {
+            names.due_key('due'): 'x', names.UNOPENED_PREFIX + 'new': '1',
+            names.REPLACES_PREFIX + 'gone': 'host=old',
+            names.REPLACES_PREFIX + 'new': 'host=one',
+            names.maintenance_key('one'): 'begin=20310506T000000Z'})
+        self.assertEqual(('uuid', access.Pcloud(
+            ID, frozenset({ALICE, BOB}),
+            {'one': 1, 'two': 2, 'due': 1, 'new': 1, 'gone': 1},
+            {'node-1': 'enabled'}, due=frozenset({'due'}), owner=ALICE,
+            unopened=frozenset({'new'}), leaving=frozenset({'gone'}),
+            named={'web': 'node-1'}, pin_by_tenants=True,
+            flavors=frozenset({'1', '2'}), images=frozenset({'i'}),
+            caps={BOB: 'servers=2'},
+            maintenances={'one': 'begin=20310506T000000Z'})),
+            self._access())
+
+    def test_a_ratio_that_cannot_be_read(self):
+        self.useFixture(fixtures.FakeLogger())
+        self._add('uuid', names.pcloud(ID),
+                  METADATA | {names.CPU_RATIO: 'much'})
+        _, pcloud = self._access()
+        self.assertFalse(pcloud.is_clear)
+
+    def test_what_is_not_whole(self):
+        self.assertIsNone(self._access())
+        self._add('uuid', names.pcloud(ID), METADATA | {names.ID: 'x'})
+        self.assertIsNone(self._access())
+
+    def test_usable(self):
+        """Whoever may not use a Pcloud is told that there is none."""
+        refused = self.assertRaises(
+            exception.PcloudUnusable, isolation.usable_pcloud, self.context,
+            ID, BOB)
+        self._add('uuid', names.pcloud(ID), METADATA)
+        self.assertEqual(self._access(), isolation.usable_pcloud(
+            self.context, ID, BOB))
+        for project in ('c' * 32, '', None):
+            error = self.assertRaises(
+                exception.PcloudUnusable, isolation.usable_pcloud,
+                self.context, ID, project)
+            self.assertEqual(str(refused), str(error))
+        self.assertIn(ID, str(refused))

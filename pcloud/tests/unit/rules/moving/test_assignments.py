@@ -23,6 +23,9 @@ class ValueTest(base.BaseTestCase):
     def test_value(self):
         self.assertEqual(TEXT, ROW.text())
         self.assertEqual(ROW, assignments.Assignment.read(TEXT))
+        first = TEXT.replace('step=2', 'step=1')
+        self.assertEqual(
+            first, assignments.Assignment.read(first).text())
 
     @ddt.data('', 'x', TEXT + ' ', TEXT + '\n',
               TEXT.replace('step=2', 'step=0'),
@@ -76,6 +79,8 @@ class ValueTest(base.BaseTestCase):
         rows = {'x': ROW, 'y': assignments.Assignment(
             '0123abcd', 3, 255, 'live', A, B)}
         self.assertEqual({'x': ROW}, assignments.current(rows))
+        self.assertEqual({'y': rows['y']}, assignments.current({
+            'y': rows['y']}))
         self.assertEqual({}, assignments.current({}))
 
 
@@ -107,11 +112,22 @@ class NextTest(base.BaseTestCase):
             error = self.assertRaises(
                 assignments.Stop, assignments.next_of, SERVER, ROW, seen)
             self.assertTrue(error.reason.startswith(f'server {SERVER}: '))
+            self.assertEqual(error.reason, str(error))
         else:
             self.assertEqual(
                 expected, assignments.next_of(SERVER, ROW, seen))
 
-    @ddt.data(((), False), ((39,), False), ((41,), True), ((9, 99), True))
+    def test_why_a_server_stays(self):
+        seen = assignments.Seen(A, False, False, ('not_migratable', (
+            coded.Reason('power_not_migratable', power_state='pending'))))
+        error = self.assertRaises(
+            assignments.Stop, assignments.next_of, SERVER, ROW, seen)
+        self.assertEqual(
+            {'server': SERVER, 'why': 'power_not_migratable',
+             'power_state': 'pending'}, error.reason.params)
+
+    @ddt.data(((), False), ((39,), False), ((40,), False), ((41,), True),
+              ((9, 99), True))
     @ddt.unpack
     def test_room_that_comes_back(self, ended, waits):
         self.assertEqual(waits, assignments.waits_for_room(ended, 100))

@@ -9,6 +9,7 @@ from oslotest import base
 
 from pcloud import exception
 from pcloud.rules.moving import draining
+from pcloud.rules import record
 
 NOON = 1893499200  # 2030-01-01T12:00:00Z
 FIRST = '19700101T000001Z'
@@ -68,7 +69,16 @@ class DrainTest(base.BaseTestCase):
               '2030-13-01')
     def test_deadline_that_is_not_right(self, text):
         self.assertRaisesRegex(
-            exception.InvalidValue, 'Drain: ', draining.deadline, text, NOON)
+            exception.InvalidValue, f"Drain: '{text}' .* a moment to come",
+            draining.deadline, text, NOON)
+
+    def test_latest_deadline(self):
+        self.assertEqual(record.LATEST, draining.deadline(
+            '2106-02-07T06:28:15Z', record.LATEST - 1))
+        for text, now in (('2106-02-07T06:28:15Z', record.LATEST),
+                          ('2106-02-07T06:28:16Z', NOON), ('soon', 0)):
+            self.assertRaises(
+                exception.InvalidValue, draining.deadline, text, now)
 
     @ddt.data((None, False), (NOON - 1, True), (NOON, True),
               (NOON + 1, False))

@@ -6,6 +6,7 @@ import ddt
 import testtools
 
 from pcloud.rules import capacity
+from pcloud.rules import coded
 from pcloud.rules.moving import blockers
 from pcloud.rules.moving import draining
 from pcloud.rules.moving import moves
@@ -61,6 +62,11 @@ class ObstacleTest(testtools.TestCase):
             self.assertEqual(rule or ('placement' if pinned else None),
                              found and found[0])
 
+    def test_power_that_nova_does_not_migrate(self):
+        _, reason = moves.obstacle(
+            server(power='pending'), draining.LIVE, True, True, True, False)
+        self.assertEqual({'power_state': 'pending'}, reason.params)
+
     def test_only_stopped_servers_are_migrated_cold(self):
         self.assertEqual([True, True, False], [
             moves.goes_live(server(state))
@@ -74,6 +80,7 @@ class WaitTest(testtools.TestCase):
         ([], None, 0),
         ([moved(10 * MINUTE)], None, 0),
         ([moved(61 * MINUTE), moved(10 * MINUTE)], None, 0),
+        ([moved(60 * MINUTE), moved(10 * MINUTE)], None, 0),
         ([moved(50 * MINUTE), moved(10 * MINUTE)], 'migration', 10 * MINUTE),
         ([moved(50 * MINUTE), moved(40 * MINUTE), moved(10 * MINUTE)],
          'migration', 20 * MINUTE),
@@ -95,6 +102,16 @@ class WaitTest(testtools.TestCase):
             self.assertEqual(rule, wait and wait.rule)
             if wait is not None:
                 self.assertEqual(seconds, wait.until - NOW)
+                self.assertEqual({'until': coded.moment(wait.until)},
+                                 wait.reason.params)
+
+    def test_moved_often(self):
+        wait = moves.wait(
+            [moved(50 * MINUTE), moved(40 * MINUTE), moved(10 * MINUTE)], NOW)
+        self.assertEqual(moves.Wait(
+            'migration', coded.Reason(
+                'moved_often', until=coded.moment(NOW + 20 * MINUTE)),
+            NOW - 10 * MINUTE, NOW + 20 * MINUTE), wait)
 
     def test_clock_that_was_ahead(self):
         wait = moves.wait([failed(-24 * HOUR)], NOW)
@@ -132,5 +149,5 @@ class PlanTest(testtools.TestCase):
 
     def test_who_finds_no_place_has_none(self):
         self.assertEqual({'one': 'a'}, moves.plan(
-            {'a': host(4)}, {'one': need(4), 'two': need(4)}, SAME))
+            {'a': host(4)}, {'two': need(4), 'one': need(4)}, SAME))
         self.assertEqual({}, moves.plan({}, {'one': need(4)}, SAME))

@@ -97,8 +97,16 @@ class HeldTest(testtools.TestCase):
             self.assertEqual(expected, recovery.is_too_many(
                 begun, cell, most, NOW))
 
+    def test_what_is_kept(self):
+        for kept, begun in ((MOVING, True), (DONE, True), (HELD, False),
+                            (RELEASED, False)):
+            self.assertEqual(kept, recovery.Recovery.read(kept.text()))
+            self.assertIs(begun, kept.has_begun)
+            self.assertIs(begun, recovery.has_begun(kept.text()))
+        for text in (None, '', 'state=moving'):
+            self.assertIs(False, recovery.has_begun(text))
+
     def test_what_has_begun_is_not_released(self):
-        self.assertTrue(RELEASED.text())
         for text in ('state=moving since=20261127T180543Z released=1',
                      'state=done since=20261127T180543Z released=1'):
             self.assertRaises(
@@ -147,6 +155,13 @@ class ObstacleTest(testtools.TestCase):
         if found is not None:
             self.assertTrue(str(found[1]))
 
+    def test_params_of_reasons(self):
+        for server, guest, params in (
+                (state('paused'), VOLUME, {'state': 'paused'}),
+                (state(), VTPM, {'what': 'vTPM'})):
+            _, reason = recovery.obstacle(server, guest, True, True)
+            self.assertEqual(params, reason.params)
+
 
 class WaitTest(testtools.TestCase):
 
@@ -165,3 +180,7 @@ class WaitTest(testtools.TestCase):
         failure = moves.Past(NOW - 10, False, True, True)
         self.assertEqual('migration', recovery.wait(
             [failure], since, NOW).rule)
+
+    def test_failure_when_the_recovery_began(self):
+        failure = moves.Past(NOW, False, True, True)
+        self.assertEqual([failure], recovery.failures([failure], NOW))

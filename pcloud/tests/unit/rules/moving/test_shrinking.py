@@ -65,13 +65,19 @@ class PlanTest(testtools.TestCase):
             seen('a', idle=LONG), seen('b'),
             seen('c', is_used=None, idle=LONG)], NOW)
         self.assertEqual(['a'], list(found.forgotten))
-        self.assertFalse(found.noted or found.released)
+        self.assertEqual([[], []], [
+            list(hosts) for hosts in (found.noted, found.released)])
         self.assertTrue(found)
         self.assertFalse(shrinking.plan(None, [seen()], NOW))
 
     @ddt.data((0, 0, 0), (87_601, 0, 0), (1, 10_001, 0), (1, 0, 10_001))
     def test_wishes_that_are_not_right(self, wrong):
         self.assertRaises(ValueError, shrinking.Shrink, *wrong)
+
+    @ddt.data((1, 0, 0), (87_600, 10_000, 10_000))
+    def test_bounds_of_wishes(self, right):
+        wish = shrinking.Shrink(*right)
+        self.assertEqual(wish, shrinking.Shrink.read(wish.text()))
 
     def test_wish(self):
         self.assertEqual(shrinking.Shrink(2, 1, 0), shrinking.wish(

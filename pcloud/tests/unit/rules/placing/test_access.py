@@ -46,6 +46,15 @@ class ProjectVerdictTest(testtools.TestCase):
         self.assertFalse(access.project_verdict(pcloud, 'alice'))
 
 
+class StateTest(testtools.TestCase):
+
+    def test_every_other_text_is_no_state(self):
+        for state in access.STATES:
+            self.assertEqual(state, access.state(state))
+        for text in (None, '', 'Enabled', 'enabled '):
+            self.assertIsNone(access.state(text))
+
+
 @ddt.ddt
 class HostVerdictTest(testtools.TestCase):
     """The rows of the table in `access.host_verdict`."""

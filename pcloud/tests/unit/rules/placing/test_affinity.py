@@ -53,20 +53,40 @@ class ParseTest(base.BaseTestCase):
     def test_refused(self, text):
         error = self.assertRaises(
             exception.InvalidValue, affinity.parse, text)
-        self.assertIn('has to be', str(error))
+        self.assertIn('Placement key: ', str(error))
+        self.assertIn('has to be ', str(error))
+        # The key, or the part of the key that is not right.
+        self.assertIn(error.details['value'], text)
+        self.assertNotIn('None', str(error))
 
     def test_who_may_set_what(self):
         for text, check in (('_zone=1:1', affinity.check_system),
                             ('#RAM=1:1', affinity.check_customer)):
             self.assertRaisesRegex(
-                exception.InvalidValue, 'Placement key: ', check,
-                affinity.parse(text))
+                exception.InvalidValue,
+                f"Placement key: '{text}' is not right; it has to be a "
+                '(customer|system) key', check, affinity.parse(text))
         for text, check in (('_zone=1:1', affinity.check_customer),
                             ('#RAM=1:1', affinity.check_system),
                             ('A=1:1', affinity.check_customer),
                             ('A=1:1', affinity.check_system)):
             found = affinity.parse(text)
             self.assertEqual(found, check(found))
+
+    def test_distinct(self):
+        texts = ['B=1:1', 'A=2:-3', '_zone=1:1']
+        self.assertEqual(
+            [affinity.parse(text) for text in texts],
+            affinity.distinct(texts, affinity.check_customer))
+        for more, expected in (
+                ('a=1:1', 'the only one of its name'),
+                ('A=2:-3', 'the only one of its name'),
+                ('#RAM=1:1', 'a system key')):
+            self.assertRaisesRegex(
+                exception.InvalidValue,
+                f"Placement key: '{more}' is not right; it has to be "
+                f'{expected}', affinity.distinct, [*texts, more],
+                affinity.check_customer)
 
     def test_words_of_computed_keys(self):
         self.assertEqual(
@@ -268,3 +288,51 @@ class ShareTest(base.BaseTestCase):
     def test_by_hand(self, used, total, expected):
         self.assertEqual(Fraction(expected), affinity.share(
             Fraction(used), Fraction(total)))
+
+
+@ddt.ddt
+class EstimateTest(base.BaseTestCase):
+    """Estimates are as near as told, and tell where they do not decide."""
+
+    @ddt.data((64, 128, 0.5), (0, 32, 0.0), (32, 32, 1.0), (40, 32, 1.0),
+              (1, 0, 0.0), (0, 0, 0.0), (-1, 32, 0.0), (5, -1, 0.0),
+              (1, 0.5, 1.0), (0.25, 1, 0.25))
+    @ddt.unpack
+    def test_share(self, used, total, expected):
+        self.assertEqual(expected, affinity.estimated_share(used, total))
+
+    @ddt.data(
+        ('80 70 60', [100, 80.1, 80, 75, 60.1, 60, 0],
+         [0, 0, affinity.UNCERTAIN, 1, 2, affinity.UNCERTAIN, None]),
+        # The first round of those whose thresholds are exceeded.
+        ('10 30 20', [35, 25, 15, 5], [0, 0, 0, None]),
+        ('30 10 20', [35, 25, 15, 5], [0, 1, 1, None]),
+        ('-5', [-4, -6], [0, None]))
+    @ddt.unpack
+    def test_rounds(self, rounds, scores, expected):
+        rounds = [Fraction(each) for each in rounds.split()]
+        self.assertEqual(expected, affinity.estimated_rounds(
+            scores, 0.0, rounds))
+        for score, found in zip(scores, expected):
+            if found != affinity.UNCERTAIN:
+                self.assertEqual(
+                    affinity.round_of(Fraction(score), rounds), found)
+
+    def test_rounds_within_the_error(self):
+        rounds = [Fraction(80), Fraction(70)]
+        self.assertEqual(
+            [0, affinity.UNCERTAIN, affinity.UNCERTAIN, 1],
+            affinity.estimated_rounds(
+                [80.2, 80.05, 79.95, 79.8], 0.1, rounds))
+        # A threshold is an estimate, too.
+        self.assertEqual(
+            [affinity.UNCERTAIN] * 2, affinity.estimated_rounds(
+                [80 + 1e-11, 80 - 1e-11], 0.0, rounds))
+
+    def test_scores(self):
+        scores, error = affinity.estimated_scores(
+            _keys('A=1:10 B=0:-4'), [Fraction(0), Fraction(-7)], [0, 1, 1, 0],
+            {'A': [1.0, 0.5, 0.0, 0.25], 'B': [0.0, 1.0, 0.25, 0.5]})
+        self.assertEqual([6.0, -2.0, -10.0, 0.5], scores)
+        self.assertAlmostEqual(21e-12, error, 20)
+        self.assertEqual(([], 0.0), affinity.estimated_scores({}, [], [], {}))

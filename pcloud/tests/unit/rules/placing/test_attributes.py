@@ -3,8 +3,10 @@
 """Host attributes: values, which of several counts, and scores."""
 
 import datetime
+import time
 
 import ddt
+import fixtures
 from hypothesis import given
 from hypothesis import strategies as st
 from oslotest import base
@@ -71,13 +73,60 @@ class ValuesTest(base.BaseTestCase):
         error = self.assertRaises(exception.InvalidValue,
                                   attributes.read, name, value)
         self.assertIn(repr(value), str(error))
-        self.assertIn(name, str(error))
+        self.assertIn(f'Host attribute {name}: ', str(error))
+        self.assertNotIn('None', str(error))
 
     def test_versions_are_compared_by_their_numbers(self):
         ordered = ['1.9', '1.10', '2', '2.0.1', '10.0']
         self.assertEqual(ordered, sorted(ordered, key=attributes.platform))
         self.assertEqual(attributes.platform('2'),
                          attributes.platform('2.0'))
+        self.assertEqual(attributes.platform('1.2'),
+                         attributes.platform('1.2.0'))
+        self.assertEqual((0,), attributes.platform('0.0.0').order)
+
+    def test_the_zone_of_the_machine_does_not_matter(self):
+        self.addCleanup(time.tzset)
+        self.useFixture(fixtures.EnvironmentVariable('TZ', 'Asia/Tokyo'))
+        time.tzset()
+        moment = attributes.reboot('2031-05-06T22:00:00')
+        self.assertEqual('2031-05-06T22:00:00+00:00', moment.isoformat())
+        self.assertEqual(moment.timestamp(), attributes.platform(
+            '20310506T220000Z').order)
+
+    def test_a_date_ends_with_its_day(self):
+        for text in '2026-12-31', '20261231':
+            self.assertEqual(attributes.reboot('2026-12-31T23:59:59Z'),
+                             attributes.reboot(text))
+
+    def test_a_moment_before_the_first_year(self):
+        self.assertRaises(exception.InvalidValue, attributes.reboot,
+                          '0001-01-01T00:00:00+01:00')
+
+    @ddt.data(
+        (None, '2', True), ('1.9', '2', True), ('2', '2.0', False),
+        ('2.1', '2', False), ('20261231T235959Z', '2', True),
+        ('20261231T235959Z', '20261231T235958Z', False),
+        ('20261231T235958Z', '20261231T235959Z', True))
+    @ddt.unpack
+    def test_is_before(self, value, version, expected):
+        self.assertIs(expected, attributes.is_before(
+            value, attributes.platform(version)))
+
+    @ddt.data(
+        ('hardware_class', '2.5', '2.5', True),
+        ('hardware_class', '2.4', '2.5', False),
+        ('platform_version', '2.10', '2.9', True),
+        ('platform_version', '2.9', '2.10', False),
+        # A stamp and a dotted version have no order.
+        ('platform_version', '20261231T235959Z', '2', False),
+        ('platform_version', '2', '20261231T235959Z', False),
+        ('next_reboot', '2026-12-31', '2026-12-31T23:59:59Z', True),
+        ('next_reboot', '2026-12-31', '2027-01-01', False))
+    @ddt.unpack
+    def test_is_at_least(self, name, value, least, expected):
+        self.assertIs(expected, attributes.is_at_least(
+            attributes.read(name, value), attributes.read(name, least)))
 
     def test_no_zone_is_utc(self):
         self.assertEqual(attributes.reboot('2026-12-31T22:00:00Z'),
@@ -104,6 +153,7 @@ class EffectiveTest(base.BaseTestCase):
         ('next_reboot', ['2026-12-01', '+2026-12-31'], '2026-12-01'),
         ('next_reboot', ['2026-11-01', '+2026-12-31'], '2026-12-31'),
         ('next_reboot', ['2026-11-01'], None),
+        ('next_reboot', ['2026-11-21T12:00:00Z'], None),
         ('next_reboot', ['2026-12-02T01:00:00+02:00',
                          '2026-12-02T00:00:00+00:00'],
          '2026-12-02T01:00:00+02:00'))
@@ -117,7 +167,23 @@ class EffectiveTest(base.BaseTestCase):
             'hardware_class', _said('x', '2'), NOW))
 
     @ddt.data(
+        ('rack', ['b', 'a'], {'a'}), ('rack', [], set()),
+        ('hardware_class', ['2', '+1'], {1.0}),
+        ('hardware_class', ['x'], set()),
+        ('next_reboot', ['2026-11-20', '2026-12-02', '2026-12-01'],
+         {attributes.reboot('2026-12-01')}),
+        ('ssd', ['b, a', 'c'], {'a', 'b', 'c'}), ('ssd', [], set()),
+        ('ssd', ['a', '+b,c', '+d'], {'b', 'c', 'd'}))
+    @ddt.unpack
+    def test_all_values(self, name, values, expected):
+        self.assertEqual(expected, attributes.all_values(
+            name, _said(*values), NOW))
+
+    @ddt.data(
         ('rack', ['a'], []), ('rack', ['a', 'b'], ['a', 'b']),
+        ('hardware_class', ['1', '1.0'], []),
+        ('hardware_class', ['1', '2', 'x'], ['1', '2']),
+        ('hardware_class', ['1', 'x'], []),
         ('rack', ['a', '+b'], []), ('rack', ['a', '+b', '+c'], ['b', 'c']),
         ('rack', ['a', 'a'], []),
         ('next_reboot', ['2026-12-01', '2026-12-02'], []))
@@ -146,6 +212,12 @@ class PlatformScoresTest(base.BaseTestCase):
             attributes.platform(each) for each in ('1', '2', '3')] + [
             attributes.platform('20260101T000000Z')])
         self.assertEqual([0.0, 0.5, 1.0, 0.0], found)
+
+    def test_as_many_of_each_kind(self):
+        """The stamps count."""
+        self.assertEqual([0.0, 1.0, 0.0], attributes.platform_scores([
+            attributes.platform('2'),
+            attributes.platform('20260101T000000Z'), None]))
 
     @given(st.dictionaries(st.one_of(st.none(), stamps, versions),
                            st.integers(1, 5), max_size=6))
@@ -232,6 +304,12 @@ class HardwareScoresTest(base.BaseTestCase):
     def test_linear(self):
         self.assertEqual([0.0, 1.0, 0.25, 0.0],
                          attributes.hardware_scores([1.0, 5.0, 2.0, None]))
+
+    def test_equal_and_unknown(self):
+        self.assertEqual([1.0, 0.0, 1.0],
+                         attributes.hardware_scores([3.0, None, 3.0]))
+        self.assertEqual([0.0, 0.0],
+                         attributes.hardware_scores([None, None]))
 
     @given(st.lists(st.one_of(st.none(), st.floats(
         min_value=-1e15, max_value=1e15)), min_size=1))

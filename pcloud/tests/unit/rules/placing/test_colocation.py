@@ -31,6 +31,31 @@ class WishTest(testscenarios.WithScenarios, testtools.TestCase):
                          colocation.wish(self.hints))
 
 
+class AskedTest(testtools.TestCase):
+
+    def test_what_a_wish_asks_for(self):
+        """Co-located, in need of some hosts, and the services followed."""
+        for asked, expected in (
+                ({}, (False, False, ())),
+                ({'service': 'web'}, (False, False, ())),
+                ({'in': 'db'}, (True, True, ('db',))),
+                ({'with': 'web'}, (True, False, ('web',))),
+                ({'in': 'db', 'with': 'web'}, (True, True, ('web', 'db'))),
+                ({'beside': SERVER}, (False, True, ())),
+                ({'room_for': '1'}, (False, True, ()))):
+            wish = colocation.wish(asked)
+            self.assertEqual(expected, (
+                wish.is_co_located, wish.needs_some_hosts, wish.followed))
+
+    def test_most_values(self):
+        most = ['1'] * 100
+        self.assertEqual(100, len(colocation.wish(
+            {'room_for': most}).room_for))
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'at most 100 texts', colocation.wish,
+            {'room_for': [*most, '1']})
+
+
 class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
 
     scenarios = [(str(hints), {'hints': hints, 'expected': expected})
@@ -40,7 +65,9 @@ class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
         ({'with': SERVER}, 'no uuid'), ({'with': SERVER.upper()}, 'no uuid'),
         ({'in': SERVER.upper()}, 'the id of a server in small letters'),
         ({'beside': [SERVER, SERVER.upper()]}, 'the id of a server'),
-        ({'service': 'a b'}, '1 to 64 letters'),
+        ({'service': 'a b'}, "'a b' is not right; it has to be 1 to 64"),
+        ({'service': ['a', 'b']}, 'given once'),
+        ({'in': []}, 'Scheduler hint in: '),
         ({'in': '..'}, '1 to 64 letters'), ({'with': ''}, 'texts'),
         ({'room_for': 'm1.small:disk'}, 'the id of a flavor'),
         ({'room_for': ':volume'}, 'the id of a flavor'),
@@ -49,8 +76,18 @@ class WrongWishTest(testscenarios.WithScenarios, testtools.TestCase):
     def test(self):
         error = self.assertRaises(exception.InvalidValue,
                                   colocation.wish, self.hints)
-        self.assertIn('Scheduler hint ', str(error))
+        (name, given), = self.hints.items()
+        wrong = given[-1] if isinstance(given, list) and given else given
+        self.assertIn(f'Scheduler hint {name}: ', str(error))
+        self.assertIn(wrong or '', error.details['value'])
         self.assertIn(self.expected, str(error))
+
+
+class CompanionTest(testtools.TestCase):
+
+    def test_is_written_as_it_is_read(self):
+        for text in 'm1.small', 'm1.small:volume':
+            self.assertEqual(text, str(colocation.companion(text)))
 
 
 class NameTest(testtools.TestCase):
@@ -105,8 +142,8 @@ class CheckTest(testtools.TestCase):
             for permission in ('allow', 'always'):
                 colocation.check(wish, permission)
             self.assertRaisesRegex(
-                exception.Invalid, 'may not be co-located', colocation.check,
-                wish, 'never')
+                exception.Invalid, "may not be co-located with 'web'",
+                colocation.check, wish, 'never')
         for permission in ('allow', 'never'):
             colocation.check(alone, permission)
         self.assertRaisesRegex(
@@ -116,5 +153,6 @@ class CheckTest(testtools.TestCase):
     def test_flag(self):
         self.assertEqual('allow', colocation.check_flag('allow'))
         self.assertRaisesRegex(
-            exception.InvalidValue, 'Co-located flag: ', colocation.check_flag,
-            'Allow')
+            exception.InvalidValue,
+            "Co-located flag: 'Allow' .* one of allow, always, never",
+            colocation.check_flag, 'Allow')

@@ -11,6 +11,7 @@ from pcloud import exception
 from pcloud.rules.placing import attributes
 from pcloud.rules.placing import constraints
 from pcloud.rules.placing import machines
+from pcloud import text
 
 _KEYS = st.sampled_from(['cpu', 'ram', 'storage'])
 _AMOUNTS = st.one_of(
@@ -164,7 +165,9 @@ class RefusedTest(testscenarios.WithScenarios, testtools.TestCase):
     def test(self):
         error = self.assertRaises(
             exception.InvalidValue, constraints.parse, self.written)
-        self.assertIn(f'at character {self.position}: ', str(error))
+        pair = self.written[self.position - 1:].split()[0]
+        self.assertIn(f'at character {self.position}: '
+                      f"'{text.shown(pair[:100])}", str(error))
         self.assertIn(self.rule, str(error))
 
 
@@ -174,11 +177,28 @@ class LimitsTest(testtools.TestCase):
         for written, position, rule in (
                 (' '.join(f'a{number}=1' for number in range(101)), 591,
                  'one of at most 100'),
-                ('a=1' + ' ' * 4096, 1, 'at most 4096')):
+                ('a=1' + ' ' * 4094, 1, 'at most 4096')):
             error = self.assertRaises(
                 exception.InvalidValue, constraints.parse, written)
             self.assertIn(f'at character {position}: ', str(error))
             self.assertIn(rule, str(error))
+        self.assertIn(f"'a=1{37 * ' '}...'", str(error))
+
+    def test_the_longest_text_and_the_most_pairs(self):
+        self.assertEqual({'a': '1'}, constraints.parse('a=1' + ' ' * 4093))
+        self.assertEqual(100, len(constraints.parse(
+            ' '.join(f'a{number}=1' for number in range(100)))))
+        for number, reads in ((255, True), (256, False)):
+            self.assertIs(reads, bool(constraints.readable(
+                [('rack', number * 'r')])))
+
+    def test_readable(self):
+        """What cannot be read is left out, and all others stay."""
+        self.assertEqual({'rack': 'r1', 'cpu': '2', 'zone': 'a b'},
+                         constraints.readable([
+                             ('rack', 'r1'), ('RACK', 'r2'), ('x', 'a\nb'),
+                             ('ram', 'much'), ('cpu', '2'),
+                             ('zone', 'a b'), ('host>', 'a')]))
 
 
 class ParsePropertyTest(testtools.TestCase):
@@ -223,9 +243,11 @@ class StoredTest(testtools.TestCase):
                             ('hardware_class>', '1\n'),
                             ('least:least:hardware_class', '1'),
                             ('resource:VGPU', 'max'), ('rack', 'r\t1')):
-            self.assertRaisesRegex(
-                exception.InvalidValue, 'Constraint at character ',
-                constraints.check_stored, form, value)
+            error = self.assertRaises(
+                exception.InvalidValue, constraints.check_stored, form, value)
+            self.assertIn('Constraint at character ', str(error))
+            self.assertIn(f'={value.split()[0]}', str(error))
+            self.assertNotIn('None', str(error))
         constraints.check_stored('least:hardware_class', '1')
 
 
@@ -240,11 +262,18 @@ class AttributesTest(testtools.TestCase):
                 'Cpus=0 hardware_class>=1 platform_version>= trait:A=required '
                 'resource:VGPU=1')))
 
+    def test_labels(self):
+        self.assertEqual(
+            ['hardware_class>=', 'rack', 'ec2-x>'],
+            [constraints.label(key)
+             for key in ('hardware_class>', 'rack', 'ec2-x>')])
+
     def test_likely(self):
         for written, key in (
                 ('mem', 'ram'), ('MEMORY', 'ram'), ('vcpus', 'cpu'),
                 ('Disk', 'storage'), ('stroage', 'storage'),
                 ('racks', 'rack'), ('platform-version', 'platform_version'),
+                ('cpu', None), ('rack', None), ('hardware', None),
                 ('gpu_model', None), ('', None)):
             self.assertEqual(key, constraints.likely_key(written), written)
 

@@ -34,6 +34,25 @@ class DefaultTest(testtools.TestCase):
             self.assertEqual(default_pcloud.Growth(
                 'gpu', 3, zone.get('availability_zone')), default.growth)
 
+    def test_numbers_of_hosts(self):
+        """To JSON's schemas 2.0 is a whole number."""
+        for number, stored in ((1, '1'), (2.0, '2'), (10000, '10000'),
+                               (10000.0, '10000')):
+            value = {'pcloud': ID, 'mode': 'grow', 'host_flavor': 'gpu',
+                     'max_hosts': number}
+            found = default_pcloud.written(value)
+            self.assertEqual(stored, found['max_hosts'])
+            self.assertEqual(
+                number, default_pcloud.read(found).growth.most_hosts)
+
+    def test_of_a_server_that_names_a_host(self):
+        growth = default_pcloud.Growth('gpu', 3)
+        for default in (default_pcloud.Default(ID, 'strict'),
+                        default_pcloud.Default(ID, 'prefer'),
+                        default_pcloud.Default(ID, 'grow', growth)):
+            self.assertEqual(
+                default_pcloud.Default(ID, 'strict'), default.strict)
+
     def test_who_has_set_it(self):
         """Stored in mode grow, read, and never shown."""
         setter = default_pcloud.Setter('alice', 'a' * 32)
@@ -73,6 +92,18 @@ class DefaultTest(testtools.TestCase):
         self.assertRaisesRegex(
             exception.InvalidValue, 'Default Pcloud: ', default_pcloud.read,
             members)
+
+    @ddt.data(
+        ('pcloud', 'x', 'the id of a Pcloud'),
+        ('mode', 'x', 'strict, prefer, grow, none'),
+        ('max_hosts', '0', 'a whole number from 1 to 10000'),
+        ('x', 'y', 'left out: only pcloud, mode, '))
+    @ddt.unpack
+    def test_what_is_told_of_a_member(self, name, value, expected):
+        error = self.assertRaises(
+            exception.InvalidValue, default_pcloud.check, name, value)
+        self.assertIn(f"Default Pcloud: '{name}={value}' is not right; it "
+                      f'has to be {expected}', str(error))
 
     def test_the_most_specific_level_counts(self):
         nothing = default_pcloud.written(None)

@@ -13,6 +13,7 @@ from pcloud.rules.placing import affinity
 from pcloud.rules.placing import colocation
 from pcloud.rules.placing import hints
 from pcloud.rules.placing import locality
+from pcloud import text
 
 ID = '3f1c2ab4-5d6e-4f70-8a9b-0c1d2e3f4a5b'
 OTHER = '9d0a8c1e-7b2f-4a3c-8e5d-6f7a8b9c0d1e'
@@ -93,7 +94,8 @@ class TableTest(testtools.TestCase):
         for name in hints.GIVEN:
             for value in ('\ud800', ['web', 'x\udfff']):
                 self.assertRaisesRegex(
-                    exception.InvalidValue, 'without a surrogate',
+                    exception.InvalidValue,
+                    rf"hint {name}: '.*\\ud.* without a surrogate",
                     hints.check_text, {name: value})
         hints.check_text({name: ['\U0001f600', 7, None]
                           for name in hints.GIVEN})
@@ -122,6 +124,17 @@ class PcloudIdTest(testtools.TestCase):
             exception.InvalidHint, hints.pcloud_id, {'pcloud': value})
         self.assertIn('the id of one Pcloud, once', str(error))
 
+    def test_what_is_told(self):
+        for name, read in (('pcloud', hints.pcloud_id),
+                           ('pcloud_prefer', hints.preferred_id)):
+            for value, shown in (
+                    (None, None), ([], ''), ('web', 'web'),
+                    ([ID, 7], f'{ID},7')):
+                error = self.assertRaises(
+                    exception.InvalidHint, read, {name: value})
+                self.assertEqual({'name': name, 'value': shown},
+                                 error.details)
+
     @hypothesis.given(strategies.lists(strategies.text() |
                                        strategies.uuids().map(str)))
     def test_only_a_single_well_formed_id_passes(self, values):
@@ -132,6 +145,55 @@ class PcloudIdTest(testtools.TestCase):
                 len(values) == 1 and forms.is_uuid(values[0]))
         else:
             self.assertEqual([found], values)
+
+
+@ddt.ddt
+class ValuesTest(testtools.TestCase):
+    """What a request spec can keep goes to the scheduler, right or not."""
+
+    @ddt.data(ID, [ID], 'none', 7, [7.5, True], [], ['x', ''])
+    def test_kept(self, value):
+        hints.check_values({'pcloud': value})
+
+    @ddt.data((None, 'None'), ({'id': ID}, f"{{'id': '{ID}'}}"),
+              ([ID, [7]], rf'{ID},\[7\]'))
+    @ddt.unpack
+    def test_refused(self, value, shown):
+        self.assertRaisesRegex(
+            exception.InvalidHint, f"pcloud.*{shown}", hints.check_values,
+            {'pcloud': value})
+
+    def test_a_name_of_a_host(self):
+        hints.check_values({'pcloud': ID, 'pcloud_host': 'web-1'})
+        hints.check_values({'pcloud_host': ['web-1']})
+        self.assertRaisesRegex(
+            exception.InvalidValue, 'hint pcloud_host: ', hints.check_values,
+            {'pcloud': ID, 'pcloud_host': 'a b'})
+
+    def test_a_number_is_kept_as_text(self):
+        self.assertEqual('7', hints.host_name({'pcloud_host': [7]}))
+
+
+class ConstraintsTest(testtools.TestCase):
+
+    def test_one_text_or_none(self):
+        for given, expected in (
+                (None, ''), ({}, ''), ({'pcloud': [ID]}, ''),
+                ({'constraints': 'cpu=1'}, 'cpu=1'),
+                ({'constraints': ['cpu=1 ram=1G']}, 'cpu=1 ram=1G'),
+                ({'constraints': ['']}, '')):
+            self.assertEqual(expected, hints.constraints(given))
+        for value in ([], ['cpu=1', 'ram=1G'], [7], 7, None):
+            self.assertRaisesRegex(
+                exception.Invalid, 'takes one text with all pairs in it',
+                hints.constraints, {'constraints': value})
+
+    def test_those_of_an_image(self):
+        record = hints.IMAGE_CONSTRAINTS_RECORD
+        for given, expected in (
+                ({}, ''), ({record: []}, ''), ({record: ['cpu=2']}, 'cpu=2'),
+                ({'constraints': ['cpu=1']}, '')):
+            self.assertEqual(expected, hints.image_constraints(given))
 
 
 @ddt.ddt
@@ -198,7 +260,8 @@ class NamesTest(testtools.TestCase):
             return
         error = self.assertRaises(
             exception.InvalidValue, hints.check_names, ['query', name], [])
-        self.assertIn(f"it has to be '{meant}'", str(error))
+        self.assertIn(f"'{text.shown(name)}' is not right; "
+                      f"it has to be '{meant}'", str(error))
         hints.check_names([name], ['other', name])
 
     @hypothesis.given(strategies.sampled_from(hints.GIVEN),

@@ -104,6 +104,25 @@ class NarrowedTest(testtools.TestCase):
                 _pcloud(flavors=frozenset(map(str, ids))), 'x')
             self.assertIn(told, str(error))
 
+    def test_what_is_refused_is_told(self):
+        pcloud = _pcloud(flavors=frozenset('1'), images=frozenset('i'))
+        for check, wrong, told in (
+                (house_rules.check_flavor, 'x', "does not allow flavor 'x'"),
+                (house_rules.check_image, 'x', "does not allow image 'x'"),
+                (house_rules.check_image, house_rules.NO_IMAGE,
+                 'does not allow a volume of which')):
+            error = self.assertRaises(
+                exception.HouseRuleBroken, check, pcloud, wrong)
+            self.assertEqual('p', error.details['pcloud'])
+            self.assertIn(told, str(error))
+        for project, kind, told in (
+                ('bob', exception.HouseRuleBroken, 'its owner alone'),
+                ('alice', exception.NamedHostUnknown, "no host named 'x'")):
+            error = self.assertRaises(
+                kind, house_rules.narrowed, _pcloud(), _asked(project, 'x'))
+            self.assertEqual('p', error.details['pcloud'])
+            self.assertIn(told, str(error))
+
 
 @ddt.ddt
 class ListsTest(testtools.TestCase):
@@ -119,6 +138,14 @@ class ListsTest(testtools.TestCase):
             'p:'))
         if len(ids) == 100:
             self.assertEqual(17, len(parts))
+
+    def test_parts(self):
+        for ids, parts in (
+                ([], ['']), (['b', 'a'], ['a,b']),
+                # A value has at most 255 characters.
+                (['a' * 100, 'b' * 154], [f'{"a" * 100},{"b" * 154}']),
+                (['a' * 100, 'b' * 155], ['a' * 100, 'b' * 155])):
+            self.assertEqual(parts, house_rules.packed(ids))
 
     def test_no_list(self):
         self.assertIsNone(house_rules.listed({'q:0': '1'}, 'p:'))

@@ -34,6 +34,12 @@ class WishTest(base.BaseTestCase):
                                 'tag:db': []})
         self.assertEqual(['a1', 'a1', 'b1'], known.hosts(found.near))
 
+    def test_one_of_the_two(self):
+        self.assertEqual(locality.Wish((SERVER,), (), False),
+                         locality.wish({'near': [SERVER], 'far': []}))
+        self.assertEqual(locality.Wish((), ('tag:db',), False),
+                         locality.wish({'far': [locality.tag('db')]}))
+
     def test_an_id_has_small_letters(self):
         found = locality.wish({'near': [SERVER.upper(), SERVER],
                                'far': [SERVER.upper()]})
@@ -68,14 +74,19 @@ class CheckTest(base.BaseTestCase):
                 error = self.assertRaises(
                     exception.InvalidValue, locality.check,
                     {name: value})
-                self.assertIn(f'hint {name}: ', str(error))
+                wrong = value[-1] if isinstance(value, list) else value
+                self.assertIn(
+                    f"hint {name}: '{wrong}' is not right; it has to be the "
+                    'id of a server', str(error))
 
     def test_localities(self):
         locality.check({'locality': ['strict', 'strict']})
         for value in ('', 'STRICT', None, True, ['strict', 'hard']):
+            wrong = value[-1] if isinstance(value, list) else value
             self.assertRaisesRegex(
-                exception.InvalidValue, 'hint locality: ', locality.check,
-                {'locality': value})
+                exception.InvalidValue,
+                f"hint locality: '{wrong}' .* 'strict', or left out",
+                locality.check, {'locality': value})
 
 
 class CheckKnownTest(base.BaseTestCase):

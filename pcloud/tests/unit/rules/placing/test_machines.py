@@ -55,6 +55,8 @@ class UnmetTest(testtools.TestCase):
         self.assertEqual([['cpu'], []], self._unmet(
             'cpu=max', pinned, machine(cpu=1)))
         self.assertEqual([[], []], self._unmet('cpu=max', pinned, nothing))
+        # Nor is anything less than the greatest of no machine.
+        self.assertEqual([['rack']], self._unmet('cpu=max rack=r1', pinned))
 
     def test_the_greatest(self):
         """cpu=max ram=max, where no machine has both."""
@@ -84,6 +86,12 @@ class UnmetTest(testtools.TestCase):
         self.assertEqual([[], ['rack'], ['rack']], self._unmet(
             'rack=r1', one, other, none))
         self.assertEqual([[]], self._unmet('rack= ec2-zone=x', none))
+
+    def test_all_attributes(self):
+        self.assertEqual(
+            {'rack', 'hardware_class', 'next_reboot'},
+            wanted('rack=r1 hardware_class>=1 hardware_class=^2 cpu=1 '
+                   'next_reboot>=2031-05-06 trait:A=required').all_attributes)
 
     def test_resources(self):
         def of(amount):
@@ -302,7 +310,8 @@ class WasteTest(testtools.TestCase):
                  waste(9, 1)]
         self.assertEqual(order, sorted(order))
         self.assertTrue(waste(9, 1)[0])
-        self.assertTrue(machines.waste(what, machine().sizes, {})[0])
+        self.assertEqual((True, 0, 1, 0, -2, -1), machines.waste(
+            what, machine(1, 0, 0).sizes, {}))
 
 
 class UnmeetableTest(testtools.TestCase):

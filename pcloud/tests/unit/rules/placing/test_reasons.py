@@ -7,6 +7,15 @@ from oslotest import base
 from pcloud.rules.placing import reasons
 
 
+class ReasonTest(base.BaseTestCase):
+
+    def test_a_text_that_is_open_to_all(self):
+        self.assertEqual(reasons.Reason('a', 'a'), reasons.open_to_all('a'))
+        self.assertEqual(reasons.Reason('a', 'a', 'b'),
+                         reasons.open_to_all('a', 'b'))
+        self.assertEqual('', reasons.open_to_all('a').detail)
+
+
 class OfStagesTest(base.BaseTestCase):
 
     def _stages(self):

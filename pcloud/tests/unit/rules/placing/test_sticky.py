@@ -83,3 +83,9 @@ class CopiesTest(base.BaseTestCase):
     def test_rubbish(self, text):
         self.assertRaisesRegex(
             exception.InvalidValue, 'Record of sticky', sticky.loads, text)
+
+    @ddt.data('!', '\n', ' ')
+    def test_what_is_no_letter_of_the_record(self, more):
+        text = sticky.dumps(sticky.Copies(_keys('store=1:60')))
+        self.assertRaises(
+            exception.InvalidValue, sticky.loads, text[:4] + more + text[4:])

@@ -37,13 +37,26 @@ class CapsTest(testtools.TestCase):
         self.assertIn('memory_mb: requested 64, but already used 500 of 512',
                       str(error))
 
+    def test_one_reason_is_a_code_for_programs(self):
+        error = self.assertRaises(
+            exception.CapExceeded, caps.check, 'p', caps.Caps(servers=4),
+            caps.Amounts(3, 9, 500), caps.Amounts(2, 2, 64))
+        self.assertEqual('p', error.details['pcloud'])
+        reason = error.details['reason']
+        self.assertEqual(
+            ('cap_exceeded',
+             {'resource': 'servers', 'used': 3, 'asked': 2, 'cap': 4}),
+            (reason.code, reason.params))
+
     def test_read(self):
         self.assertEqual(caps.Caps(), caps.read('p', {'a': 'servers=1'}, 'b'))
         self.assertEqual(caps.Caps(1), caps.read(
             'p', {'a': 'servers=1'}, 'a'))
         for wrong in ('', 'servers=-1', 'vcpus=1 servers=1'):
-            self.assertRaises(
+            error = self.assertRaises(
                 exception.CapExceeded, caps.read, 'p', {'a': wrong}, 'a')
+            self.assertEqual('p', error.details['pcloud'])
+            self.assertEqual('cap_unreadable', error.details['reason'].code)
 
     @hypothesis.given(_CAPS, _AMOUNTS, _AMOUNTS)
     def test_what_is_let_in_stays_within(self, its, used, asked):

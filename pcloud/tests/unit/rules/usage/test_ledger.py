@@ -5,8 +5,10 @@
 import collections
 import datetime
 import decimal
+import time
 
 import ddt
+import fixtures
 import hypothesis
 from hypothesis import strategies as st
 import testtools
@@ -103,9 +105,10 @@ class LedgerTest(testtools.TestCase):
         for month in ('2026-02', '2028-02', '2028-03', '2026-12'):
             begin, following = ledger.bounds(month)
             whole = ledger.totals(closed.get(month, {}), spans, month, now)
+            periods = set(ledger.days_of(month))
             days = ledger.daily(
                 {period: its for period, its in closed.items()
-                 if period in ledger.days_of(month)}, spans, month, now)
+                 if period in periods}, spans, month, now)
             self.assertEqual(sorted(days), list(days))
             last = min(now, following - 1)
             self.assertLessEqual(
@@ -147,12 +150,42 @@ class LedgerTest(testtools.TestCase):
         for month in ('2025-12', '2026-01'):
             ledger.check_days(month, now)
         for month in ('2025-11', '2026-02', '2024-11', '2026'):
-            self.assertRaises(
+            error = self.assertRaises(
                 exception.InvalidValue, ledger.check_days, month, now)
+            self.assertIn(f"Month: '{month}' ", str(error))
 
     def test_free_hosts_count_nothing(self):
         self.assertEqual({}, ledger.used(
             span(0, free=True), 999, [(0, ledger.Rate(1, '1'))]))
+
+    @ddt.data('0', '12', '12.5', '999999999.999999', '007')
+    def test_prices(self, text):
+        self.assertEqual(text, ledger.read_price(text))
+
+    @ddt.data('', 'x', '-1', '1.', '.5', '1,5', '1e3', '1234567890',
+              '1.0000001', '1 ', '１')
+    def test_no_prices(self, text):
+        error = self.assertRaises(
+            exception.InvalidValue, ledger.read_price, text)
+        self.assertIn(
+            f"Price: '{text}' is not right; it has to be a decimal number of "
+            'at most 9 digits', str(error))
+
+    def _go_to(self, zone):
+        self.addCleanup(time.tzset)
+        self.useFixture(fixtures.EnvironmentVariable('TZ', zone))
+        time.tzset()
+
+    def test_stamps(self):
+        self._go_to('Asia/Tokyo')
+        for moment, text in ((0, '19700101T000000Z'),
+                             (1795802743, '20261127T180543Z')):
+            self.assertEqual(text, ledger.stamp(moment))
+            self.assertEqual(moment, ledger.moment_of(text))
+        for text in ('', 'x', '20261127T180543', '20261127T180543z',
+                     # What Python reads, and does not write.
+                     '2026117T180543Z', '20261127T18543Z'):
+            self.assertIsNone(ledger.moment_of(text))
 
     @ddt.data(('2026-11', 30), ('2028-02', 29), ('2027-02', 28),
               ('2026-12', 31))
@@ -163,10 +196,44 @@ class LedgerTest(testtools.TestCase):
         self.assertEqual([month, month], [
             ledger.month_of(begin), ledger.month_of(end - 1)])
 
-    @ddt.data('2026-13', '2026-00', '2026-1', '26-01', '', '2026-11-01',
+    def test_months_begin_in_utc(self):
+        self._go_to('Asia/Tokyo')
+        self.assertEqual((0, 31 * 86400), ledger.bounds('1970-01'))
+        self.assertEqual(4291747200, ledger.bounds('2105-12')[1])
+
+    def test_splits_of_a_time(self):
+        first, second = ledger.bounds('2026-11')
+        for split, periods in (
+                (ledger.by_month, ['2026-10', '2026-11']),
+                (ledger.by_day, ['2026-10-31', '2026-11-01'])):
+            self.assertEqual([], list(split(first, first)))
+            self.assertEqual([], list(split(first, first - 1)))
+            self.assertEqual(
+                [(periods[0], 1), (periods[1], 1)],
+                list(split(first - 1, first + 1)))
+            self.assertEqual([(periods[0], 1)], list(split(first - 1, first)))
+        self.assertEqual(
+            [('2026-11', second - first), ('2026-12', 1)],
+            list(ledger.by_month(first, second + 1)))
+
+    @ddt.data('2106-01', '2026-13', '2026-00', '2026-1', '26-01', '',
+              '2026-11-01',
               '9999-12', '1969-12', '２０２６-11')
     def test_no_months(self, month):
-        self.assertRaises(exception.InvalidValue, ledger.bounds, month)
+        error = self.assertRaises(
+            exception.InvalidValue, ledger.bounds, month)
+        self.assertIn(
+            f"Month: '{month}' is not right; it has to be a year and a month",
+            str(error))
+
+    def test_is_kept(self):
+        """Days of the month before, and months of the year before."""
+        now = ledger.bounds('2026-11')[0]
+        for period, kept in (
+                ('2026-11', True), ('2025-10', True), ('2025-09', False),
+                ('2026-11-01', True), ('2026-10-01', True),
+                ('2026-09-30', False), ('2025-10-01', False)):
+            self.assertIs(kept, ledger.is_kept(period, now), period)
 
     def test_kept_months(self):
         now = ledger.bounds('2026-11')[0]
@@ -176,8 +243,10 @@ class LedgerTest(testtools.TestCase):
         for month in ('2025-10', '2026-11'):
             ledger.check_month(month, now)
         for month in ('2025-09', '2026-12'):
-            self.assertRaises(
+            error = self.assertRaises(
                 exception.InvalidValue, ledger.check_month, month, now)
+            self.assertIn(f"'{month}' is not right; it has to be one from "
+                          '2025-10 to 2026-11', str(error))
 
     @hypothesis.given(st.integers(0, 10 ** 12))
     def test_a_second_is_told(self, seconds):
