@@ -224,7 +224,7 @@ def _text(hints: Mapping[str, object], name: str) -> str | None:
     values = _texts(hints, name)
     if name in hints and len(values) != 1:
         raise exception.InvalidValue(
-            f'Scheduler hint {name}', values, 'given once')
+            f'Scheduler hint {name}', list(values), 'given once')
     return values[0] if values else None
 
 
