@@ -28,7 +28,6 @@ from oslo_log import log as logging
 import oslo_messaging
 from oslo_messaging.rpc import dispatcher
 
-from pcloud.backend import joint_calls
 from pcloud.backend import request_specs
 from pcloud.counters import allocations
 from pcloud import exception
@@ -36,6 +35,7 @@ from pcloud.growth import crowds
 from pcloud.growth import free_capacity
 from pcloud.growth import growth_turns
 from pcloud.growth import joining
+from pcloud.growth import joint_calls
 from pcloud.growth import rights
 from pcloud.objects.changing_hands import allocation
 from pcloud.objects import pclouds

@@ -38,7 +38,6 @@ from pcloud.backend.cells import arrivals
 from pcloud.backend.cells import computes
 from pcloud.backend.changes import due
 from pcloud.backend.changes import journal
-from pcloud.backend import joint_calls
 from pcloud.backend import outages
 from pcloud import exception
 from pcloud import names
@@ -76,17 +75,6 @@ def host(context: nova_context.RequestContext, name: str) -> bool:
     """
     text = _text(context, name)
     return text is None or _reconcile(context, name, text)
-
-
-def _host_for_all(
-    context: nova_context.RequestContext, name: str,
-) -> bool:
-    """Do what is due for a host, as `host`, once for all who ask now.
-
-    Each of many launches into a Pcloud finds the same hosts due. Together they
-    would change Placement's generation for each other, again and again.
-    """
-    return joint_calls.once(('due', name), lambda: host(context, name))
 
 
 def _host_written(
@@ -193,7 +181,7 @@ def _finished(
     deadline = time.monotonic() + _PATIENCE
     for name, what in dues.items():
         try:
-            if (_host_for_all(context, name) if what is None else
+            if (host(context, name) if what is None else
                     _host_written(context, name, what)):
                 yield name
         except outages.ANY as error:

@@ -76,16 +76,15 @@ ROOMS = {
         'caps ledger'),
     'backend': _room(
         f'{_COMMON} text',
-        f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_concurrency '
-        'oslo_db oslo_limit oslo_messaging oslo_serialization requests '
-        'sqlalchemy tenacity',
+        f'{_OSLO} keystoneauth1 kombu neutronclient nova oslo_db '
+        'oslo_limit oslo_messaging oslo_serialization requests sqlalchemy '
+        'tenacity',
         'cells limits',
         'calls',
         'aggregates',
         'grants',
         'unified_limits',
-        'changes complaints flavors identity joint_calls outages '
-        'request_specs'),
+        'changes complaints flavors identity outages request_specs'),
     'backend/aggregates': _room(
         '', '',
         'lists',
@@ -175,12 +174,12 @@ ROOMS = {
         f'{_COMMON} api.enforcer api.policies backend counters objects '
         'scheduler',
         'oslo_config oslo_log nova.context nova.exception nova.objects '
-        'nova.scheduler.manager nova.scheduler.utils oslo_messaging '
-        'oslo_serialization',
+        'nova.scheduler.manager nova.scheduler.utils oslo_concurrency '
+        'oslo_messaging oslo_serialization',
         'destinations',
         'launches',
         'joining',
-        'crowds free_capacity growth_turns rights'),
+        'crowds free_capacity growth_turns joint_calls rights'),
     'explain': _room(
         f'{_COMMON} backend objects scheduler',
         f'{_OSLO} {_SCHEDULER} nova.context nova.exception nova.filters '

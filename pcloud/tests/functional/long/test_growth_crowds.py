@@ -8,12 +8,12 @@ from unittest import mock
 
 import fixtures
 
-from pcloud.backend import joint_calls
 from pcloud import exception
 from pcloud.growth import crowds
 from pcloud.growth import free_capacity
 from pcloud.growth import growth_turns
 from pcloud.growth import joining
+from pcloud.growth import joint_calls
 from pcloud.growth import rights
 from pcloud.objects import pclouds
 from pcloud.tests.functional.quick import test_growing_pcloud

@@ -2,10 +2,11 @@
 
 """Calls that are made once for all who ask at the same moment.
 
-Many requests may find at once that the same has to be looked at, or done. Each
-could; together they stand in each other's way.
+Of many launches at the same moment each could look at the Pcloud, and do what
+is due for hosts that have just joined. Together they would stand in each
+other's way: each write to Placement makes the next write of the others fail.
 
-Rule: reference-changes-joint
+Rule: reference-default-pcloud-grow-crowds
 """
 
 from collections.abc import Callable

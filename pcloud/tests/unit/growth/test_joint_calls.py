@@ -9,7 +9,7 @@ import fixtures
 from oslo_concurrency import lockutils
 import testtools
 
-from pcloud.backend import joint_calls
+from pcloud.growth import joint_calls
 
 
 class OnceTest(testtools.TestCase):
