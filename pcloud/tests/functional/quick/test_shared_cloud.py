@@ -7,7 +7,6 @@ import unittest
 from unittest import mock
 
 import futurist
-from nova.compute import manager as compute_manager
 from nova.scheduler.client import report
 import testtools
 
@@ -141,14 +140,14 @@ class StateTest(shared_cloud.SharedCloudTestCase):
         self.assertEqual([], cloud_state.under_way(services))
         entered, leave = threading.Event(), threading.Event()
 
-        def get_host_uptime(manager, context):
+        def get_host_uptime():
             entered.set()
             leave.wait()
             return 'long'
 
-        self.useFixture(base.fixtures.MonkeyPatch(
-            f'{compute_manager.__name__}.ComputeManager.get_host_uptime',
-            get_host_uptime))
+        # Nova's services remember the methods of managers.
+        self.useFixture(base.fixtures.MockPatchObject(
+            self.compute.driver, 'get_host_uptime', get_host_uptime))
         self.addCleanup(leave.set)
         asked = threading.Thread(
             target=self.compute.compute_rpcapi.get_host_uptime,
@@ -175,6 +174,8 @@ class StateTest(shared_cloud.SharedCloudTestCase):
 
         self.useFixture(base.fixtures.MockPatchObject(
             futurist.ThreadPoolExecutor, 'submit', submit_later))
+        self.useFixture(base.fixtures.MockPatchObject(
+            self.compute.driver, 'get_host_uptime', lambda: 'long'))
         self.addCleanup(leave.set)
         asked = threading.Thread(
             target=self.compute.compute_rpcapi.get_host_uptime,
