@@ -96,8 +96,7 @@ class _Visitor:
         row may stay there that no call of Nova shows or deletes.
         """
         left = self._reader.left_of(self._mark)
-        known = self._reader.mapped(left) | self._reader.requested(left)
-        return {uuid: left[uuid] for uuid in left.keys() & known}
+        return {uuid: left[uuid] for uuid in self._reader.known(left)}
 
     def _delete(self) -> None:
         """Delete all servers, again and again, as messages get lost."""

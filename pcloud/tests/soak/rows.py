@@ -180,21 +180,16 @@ class Reader:
         return asked_for | {uuid: place.state for uuid, place
                             in self.places_of(name).items()}
 
-    def mapped(self, uuids: Iterable[str]) -> set[str]:
-        """Return which of some servers have a cell."""
-        return self._among('instance_mappings', uuids,
-                           'cell_id IS NOT NULL')
-
-    def requested(self, uuids: Iterable[str]) -> set[str]:
-        """Return which of some servers are build requests."""
-        return self._among('build_requests', uuids, 'TRUE')
-
-    def _among(self, table: str, uuids: Iterable[str],
-               condition: str) -> set[str]:
+    def known(self, uuids: Iterable[str]) -> set[str]:
+        """Return which of some servers have a cell, or are build requests."""
         wanted = tuple(uuids)
+        if not wanted:
+            return set()
         return {uuid for uuid, in self.query(
-            f'SELECT instance_uuid FROM {table} WHERE {condition} '
-            'AND instance_uuid IN %s', (wanted,))} if wanted else set()
+            'SELECT instance_uuid FROM instance_mappings '
+            'WHERE cell_id IS NOT NULL AND instance_uuid IN %s UNION '
+            'SELECT instance_uuid FROM build_requests '
+            'WHERE instance_uuid IN %s', (wanted, wanted))}
 
     def places_of(self, name: str) -> dict[str, Place]:
         """Return uuid -> place of the servers whose names have a prefix.

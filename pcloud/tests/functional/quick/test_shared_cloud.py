@@ -135,6 +135,20 @@ class StateTest(shared_cloud.SharedCloudTestCase):
             'cache of complaints', 'notification ', 'API: aggregate',
             'cache of cells', 'scheduler.aggs_by_id')
 
+    def _answer(self, get_host_uptime):
+        """Have a function answer what `_asked` asks."""
+        # Nova's services remember the methods of managers.
+        self.useFixture(base.fixtures.MockPatchObject(
+            self.compute.driver, 'get_host_uptime', get_host_uptime))
+
+    def _asked(self):
+        """Return a thread that asks a compute service and waits."""
+        asked = threading.Thread(
+            target=self.compute.compute_rpcapi.get_host_uptime,
+            args=(self.context, 'node-1'))
+        asked.start()
+        return asked
+
     def test_work_under_way(self):
         services = [self.computes['node-1']]
         self.assertEqual([], cloud_state.under_way(services))
@@ -145,14 +159,9 @@ class StateTest(shared_cloud.SharedCloudTestCase):
             leave.wait()
             return 'long'
 
-        # Nova's services remember the methods of managers.
-        self.useFixture(base.fixtures.MockPatchObject(
-            self.compute.driver, 'get_host_uptime', get_host_uptime))
+        self._answer(get_host_uptime)
         self.addCleanup(leave.set)
-        asked = threading.Thread(
-            target=self.compute.compute_rpcapi.get_host_uptime,
-            args=(self.context, 'node-1'))
-        asked.start()
+        asked = self._asked()
         entered.wait()
         self.assertEqual(['1 threads of nova-compute on node-1'],
                          cloud_state.under_way(services))
@@ -174,13 +183,9 @@ class StateTest(shared_cloud.SharedCloudTestCase):
 
         self.useFixture(base.fixtures.MockPatchObject(
             futurist.ThreadPoolExecutor, 'submit', submit_later))
-        self.useFixture(base.fixtures.MockPatchObject(
-            self.compute.driver, 'get_host_uptime', lambda: 'long'))
+        self._answer(lambda: 'long')
         self.addCleanup(leave.set)
-        asked = threading.Thread(
-            target=self.compute.compute_rpcapi.get_host_uptime,
-            args=(self.context, 'node-1'))
-        asked.start()
+        asked = self._asked()
         entered.wait()
         self.assertEqual(['1 messages from a queue'],
                          cloud_state.under_way(services))

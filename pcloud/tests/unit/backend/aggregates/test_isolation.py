@@ -80,9 +80,8 @@ class _Cut:
         return self.separator.join(self.values)[:100]
 
 
-@ddt.ddt
-class DatabaseTest(testtools.TestCase):
-    """Every query that asks who is closed gives the answer of Python."""
+class DatabaseTestCase(testtools.TestCase):
+    """An empty database of Nova's API."""
 
     def setUp(self):
         super().setUp()
@@ -92,24 +91,35 @@ class DatabaseTest(testtools.TestCase):
             'nova.db.api.api.context_manager', database))
         models.BASE.metadata.create_all(database.writer.get_engine())
         self.context = nova_context.get_admin_context()
-        self.closed, self.pclouds = set(), set()
-        with database.writer.using(self.context) as session:
-            for number, row in enumerate(_table()):
-                self._add(session, number, *row)
-            self.all = range(number + 1)
 
-    def _add(self, session, number, begin, kind, closed, is_pcloud):
+    def _add(self, uuid, name, metadata, *hosts):
+        with self.database.writer.using(self.context) as session:
+            aggregate = models.Aggregate(uuid=uuid, name=name)
+            session.add(aggregate)
+            session.flush()
+            session.add_all(models.AggregateHost(
+                aggregate_id=aggregate.id, host=host) for host in hosts)
+            session.add_all(models.AggregateMetadata(
+                aggregate_id=aggregate.id, key=key, value=value)
+                for key, value in metadata.items())
+
+
+@ddt.ddt
+class DatabaseTest(DatabaseTestCase):
+    """Every query that asks who is closed gives the answer of Python."""
+
+    def setUp(self):
+        super().setUp()
+        self.closed, self.pclouds = set(), set()
+        for number, row in enumerate(_table()):
+            self._add_row(number, *row)
+        self.all = range(number + 1)
+
+    def _add_row(self, number, begin, kind, closed, is_pcloud):
         name = f'{begin}{number}'
         metadata = {'ssd': 'true'} | ({} if kind is None else {
             names.TYPE: kind})
-        aggregate = models.Aggregate(uuid=f'uuid-{number}', name=name)
-        session.add(aggregate)
-        session.flush()
-        session.add(models.AggregateHost(
-            aggregate_id=aggregate.id, host=f'host-{number}'))
-        for key, value in metadata.items():
-            session.add(models.AggregateMetadata(
-                aggregate_id=aggregate.id, key=key, value=value))
+        self._add(f'uuid-{number}', name, metadata, f'host-{number}')
         if isolation.is_closed(name, metadata):
             self.closed.add(number)
         if isolation.is_pcloud(name, metadata):
@@ -289,28 +299,8 @@ METADATA = {
     names.FLAVORS_PREFIX + '0': '1,2', names.IMAGES_PREFIX + '0': 'i'}
 
 
-class AccessTest(testtools.TestCase):
+class AccessTest(DatabaseTestCase):
     """What access to one Pcloud depends on."""
-
-    def setUp(self):
-        super().setUp()
-        self.database = database = enginefacade.transaction_context()
-        database.configure(connection='sqlite://')
-        self.useFixture(fixtures.MonkeyPatch(
-            'nova.db.api.api.context_manager', database))
-        models.BASE.metadata.create_all(database.writer.get_engine())
-        self.context = nova_context.get_admin_context()
-
-    def _add(self, uuid, name, metadata, *hosts):
-        with self.database.writer.using(self.context) as session:
-            aggregate = models.Aggregate(uuid=uuid, name=name)
-            session.add(aggregate)
-            session.flush()
-            session.add_all(models.AggregateHost(
-                aggregate_id=aggregate.id, host=host) for host in hosts)
-            session.add_all(models.AggregateMetadata(
-                aggregate_id=aggregate.id, key=key, value=value)
-                for key, value in metadata.items())
 
     def _access(self):
         return isolation.pcloud_access(self.context, ID)
